@@ -7,6 +7,7 @@ import Testing
     private static let scenarios = [
         "mailbox_both_ways", "mailbox_reads_whole_logs", "mailbox_deletions", "mailbox_pictures",
         "mailbox_leaving_out", "mailbox_removed_machine", "mailbox_truncated_objects",
+        "mailbox_damaged_objects",
         "mailbox_lost_segments", "mailbox_whole_logs_follow_each_other", "mailbox_that_went_back",
         "mailbox_restored_stores", "mailbox_beside_sessions", "mailbox_refused_records",
         "mailbox_after_a_comparison", "mailbox_emptied",

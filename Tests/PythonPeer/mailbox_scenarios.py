@@ -244,6 +244,27 @@ def mailbox_truncated_objects(directory: Path) -> None:
 
 
 @scenario
+def mailbox_damaged_objects(directory: Path) -> None:
+    """What stays damaged a reader tells its author, who puts it anew. Of its own head an author knows by itself."""
+    python, reference, mailbox = two_machines(directory)
+    mailbox.become_one()
+    for writer, reader in ((python, reference), (reference, python)):
+        for of_head in (False, True):
+            before = mailbox.objects()
+            name = f"SBGame|~|of-{writer.name}-{of_head}"
+            writer.run(*(("put", name, "name=text:Torn") if isinstance(writer, Python) else ("game", "add", f"Torn {of_head}")))
+            mailbox.sync(writer)
+            new = {name: mailbox.objects()[name] for name in mailbox.objects().keys() - before.keys()}
+            (torn,) = (name for name in new if name.startswith("heads/") == of_head)
+            mailbox.put({torn: new[torn][:-1]})
+            mailbox.sync(reader)
+            assert reader.digest() != writer.digest()
+            mailbox.sync(writer, reader)
+            equal(reader.digest(), writer.digest())
+            mailbox.become_one()
+
+
+@scenario
 def mailbox_lost_segments(directory: Path) -> None:
     """A reader stops before a segment that is gone, and its author puts everything anew when it begins to run."""
     python, reference, mailbox = two_machines(directory)

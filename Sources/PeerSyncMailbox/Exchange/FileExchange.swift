@@ -26,7 +26,7 @@ struct FileExchange {
                         let key = section.fileKeys[file.key]
                         guard try await fetch(file, from: view, key, to: directory) else { continue }
                     } catch let damage as DamagedObject {
-                        problems.note(damage, of: view.peer)
+                        problems.note(damage, of: view.peer, in: zone)
                         continue
                     }
                     count += 1
@@ -57,10 +57,13 @@ struct FileExchange {
             try Task.checkCancellation()
             let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
             guard let object = try await context.storage.get(name) else { return false }
-            let bytes = try FilePiece.open(
-                object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)
-            guard bytes.count == FilePiece.length(piece, ofFile: file.size) else {
-                throw DamagedObject("a piece of another length")
+            let bytes = try DamagedObject.naming(name) { () throws(DamagedObject) in
+                let bytes = try FilePiece.open(
+                    object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)
+                guard bytes.count == FilePiece.length(piece, ofFile: file.size) else {
+                    throw DamagedObject("a piece of another length")
+                }
+                return bytes
             }
             let missing = bytes.dropFirst(Int(incoming.count) - piece * FilePiece.size)
             try await blocking { try missing.withUnsafeBytes { try incoming.append($0) } }

@@ -97,11 +97,12 @@ struct HeadReader {
         guard writer != nil || HeadCodec.hasAllParts(bytes) else { return .notThere }
         for peer in writer.map({ [$0] }) ?? peers {
             do {
-                guard
+                let head = try DamagedObject.naming(author.headName(UInt64(counter))) {
+                    () throws(DamagedObject) in
                     try HeadCodec.open(
                         bytes, of: author, counter: UInt64(counter), by: peer.publicKey, as: context.secrets)
-                        != nil
-                else { continue }
+                }
+                guard head != nil else { continue }
             } catch let damage {
                 return .damaged(peer, damage)
             }

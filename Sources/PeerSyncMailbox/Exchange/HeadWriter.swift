@@ -8,6 +8,8 @@ import PeerSyncStore
 struct HeadWriter {
     let context: MailboxContext
     let views: [AuthorView]
+    /// What this pass found damaged of others.
+    var damaged: [ReadingProblems.Damaged] = []
 
     /// A zone of the head, and its readers.
     struct Part: Sendable {
@@ -28,8 +30,9 @@ struct HeadWriter {
         try await context.put(context.own.id.headName(UInt64(counter)), bytes)
         try await context.store.database.write { db in
             try db.execute(
-                sql: "UPDATE grdb_sync_mailbox SET published = ?, content = ?, missing = 0 WHERE id = ?",
-                arguments: [counter, Data(content), context.mailbox])
+                sql:
+                    "UPDATE grdb_sync_mailbox SET published = ?, content = ?, headHash = ?, missing = 0 WHERE id = ?",
+                arguments: [counter, Data(content), Data(Self.hash(of: bytes)), context.mailbox])
         }
         return true
     }
@@ -106,7 +109,17 @@ struct HeadWriter {
                 }
             },
             wanted: Array(wanted.prefix(MailboxLimits.files)), wantsMore: wanted.count > MailboxLimits.files,
-            refused: try refused(db, part.zone))
+            refused: try refused(db, part.zone), damaged: damaged(in: part.zone))
+    }
+
+    private func damaged(in zone: Zone) -> [ZoneSection.Damaged] {
+        let all = Set(damaged.filter { $0.zone ?? zone.row == zone.row }).map {
+            ZoneSection.Damaged(replica: ReplicaID(hashing: $0.peer.publicKey), object: $0.object)
+        }
+        let inOrder = all.sorted {
+            ($0.replica.rawValue, $0.object.hex) < ($1.replica.rawValue, $1.object.hex)
+        }
+        return Array(inOrder.prefix(MailboxLimits.damaged))
     }
 
     /// The epochs whose keys a head has room for, each once.
@@ -170,8 +183,10 @@ struct HeadWriter {
                 buffer.writeInteger(rights.rawValue)
             }
         }
-        return BLAKE2b.hash(Array(buffer.readableBytesView), length: 32)
+        return hash(of: Array(buffer.readableBytesView))
     }
+
+    static func hash(of bytes: [UInt8]) -> [UInt8] { BLAKE2b.hash(bytes, length: 32) }
 }
 
 extension ZoneSection {

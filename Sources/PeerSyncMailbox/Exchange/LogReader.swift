@@ -170,11 +170,13 @@ struct LogReader {
     private func get(_ number: Int) async throws -> Segment? {
         let name = Segment.name(UInt64(number), of: head.author.id, logKey: section.logKey)
         guard let object = try await context.storage.get(name) else { return nil }
-        let segment = try Segment(
-            object, number: UInt64(number), of: section.log, logKey: section.logKey, by: head.author,
-            verificationKey: head.verificationKey)
-        guard segment.zone == section.zone else { throw DamagedObject("a segment of another zone") }
-        return segment
+        return try DamagedObject.naming(name) { () throws(DamagedObject) in
+            let segment = try Segment(
+                object, number: UInt64(number), of: section.log, logKey: section.logKey, by: head.author,
+                verificationKey: head.verificationKey)
+            guard segment.zone == section.zone else { throw DamagedObject("a segment of another zone") }
+            return segment
+        }
     }
 
     /// - Returns: false if nothing was taken, and the segment counts as not read: the peer may not write here any more, or a session has

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PeerSyncModel
 import PeerSyncStore
@@ -9,15 +10,24 @@ struct LostObjects {
 
     let context: MailboxContext
 
+    /// What was found.
+    struct Found {
+        /// The logs that are lost, whole or in part.
+        var logs: Set<LogID> = []
+        /// Whether the last head is another one than this machine has put there.
+        var isHeadDamaged = false
+
+        var isAny: Bool { isHeadDamaged || !logs.isEmpty }
+    }
+
     /// Looks for each object. The store then knows of lost files that they are not there.
     ///
     /// - Parameter isHeadLost: whether the last head is gone, and with it what it names.
-    /// - Returns: the logs that are lost, whole or in part.
-    func find(isHeadLost: Bool) async throws -> Set<LogID> {
+    func find(isHeadLost: Bool) async throws -> Found {
         let (logs, files) = try await context.store.database.read { db in
             (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
         }
-        guard !logs.isEmpty else { return [] }
+        guard !logs.isEmpty else { return Found() }
         let listed = Set(try await context.storage.list(context.own.id.folder).map(\.name))
         var lost: Set<LogID> = []
         for log in logs where log.phase != .replaced {
@@ -32,10 +42,23 @@ struct LostObjects {
             file.isThere = false
             try await context.store.database.write { [file] in try file.save($0) }
         }
-        return lost
+        return Found(logs: lost, isHeadDamaged: try await isHeadDamaged())
     }
 
-    /// Removes damaged objects of this machine once in a while: readers cannot tell it of them, and nobody else can put them anew.
+    /// Whether the last head is another one than this machine has put there. It cannot open it, so it compares hashes.
+    func isHeadDamaged() async throws -> Bool {
+        let row = try await context.store.database.read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT published, headHash FROM grdb_sync_mailbox WHERE id = ?",
+                arguments: [context.mailbox])
+        }
+        guard let row, let hash: Data = row[1],
+            let bytes = try await context.storage.get(context.own.id.headName(UInt64(row[0] as Int64)))
+        else { return false }
+        return HeadWriter.hash(of: bytes) != Array(hash)
+    }
+
+    /// Removes damaged objects of this machine once in a while: nobody else can put them anew, and no reader may have told it of them.
     ///
     /// - Returns: whether it has looked for them.
     func removeDamagedIfDue() async throws -> Bool {
@@ -61,14 +84,16 @@ struct LostObjects {
     }
 
     /// Removes damaged objects of this machine, so that ``find(isHeadLost:)`` misses them. Reads everything that its head names.
-    func removeDamaged() async throws {
+    ///
+    /// - Parameter told: reads only these, of which readers have told.
+    func removeDamaged(_ told: Set<ObjectID>? = nil) async throws {
         let (logs, files) = try await context.store.database.read { db in
             (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
         }
         for log in logs where log.phase != .replaced {
             let key = context.secrets.key(of: log.log)
             for (index, name) in log.names(by: context.own.id, key: key).enumerated() {
-                try await removeIfDamaged(name) { object throws(DamagedObject) in
+                try await removeIfDamaged(name, told) { object throws(DamagedObject) in
                     _ = try Segment(
                         object, number: UInt64(index + 1), of: log.log, logKey: key, by: context.own,
                         verificationKey: context.secrets.verificationKey)
@@ -78,7 +103,7 @@ struct LostObjects {
         for file in files where file.isThere {
             let key = context.secrets.key(of: file.epoch)
             for (piece, name) in file.names(by: context.own.id, key: key).enumerated() {
-                try await removeIfDamaged(name) { object throws(DamagedObject) in
+                try await removeIfDamaged(name, told) { object throws(DamagedObject) in
                     _ = try FilePiece.open(
                         object, piece, of: file.hash, in: file.epoch, fileKey: key, by: context.own)
                 }
@@ -87,10 +112,12 @@ struct LostObjects {
     }
 
     private func removeIfDamaged(
-        _ name: MailboxObjectName, _ open: ([UInt8]) throws(DamagedObject) -> Void
+        _ name: MailboxObjectName, _ told: Set<ObjectID>?, _ open: ([UInt8]) throws(DamagedObject) -> Void
     ) async throws {
         try Task.checkCancellation()
-        guard let object = try await context.storage.get(name) else { return }
+        guard told.map({ told in ObjectID(name).map(told.contains) ?? false }) ?? true,
+            let object = try await context.storage.get(name)
+        else { return }
         do throws(DamagedObject) {
             try open(object)
         } catch {

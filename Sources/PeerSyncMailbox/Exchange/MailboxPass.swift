@@ -54,7 +54,7 @@ struct MailboxPass {
         guard !standing.isTwin else { throw OwnStanding.twin }
         if found.tellsOfRestoring { try await standing.noteRestored(context) }
         let isHeadDue = isAnswerDue(found.behind, heads, &memory)
-        try await write(standing, heads, zones, isHeadDue: isHeadDue, &memory, &found.report)
+        try await write(standing, heads, zones, found.problems, isHeadDue: isHeadDue, &memory, &found.report)
         return found.report
     }
 
@@ -118,7 +118,7 @@ struct MailboxPass {
                         of: view.peer)
                 }
             } catch let damage as DamagedObject {
-                found.problems.note(damage, of: view.peer)
+                found.problems.note(damage, of: view.peer, in: zone)
             } catch let error as RecordStoreError where error.concernsPeer {
                 found.problems.note(MailboxError(.other, error.message, underlying: error), of: view.peer)
             }
@@ -128,10 +128,10 @@ struct MailboxPass {
     // MARK: Writing
 
     private func write(
-        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], isHeadDue: Bool,
-        _ memory: inout Memory, _ report: inout MailboxReport
+        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], _ problems: ReadingProblems,
+        isHeadDue: Bool, _ memory: inout Memory, _ report: inout MailboxReport
     ) async throws {
-        let (lost, hasLooked) = try await lostLogs(standing, &memory)
+        let (lost, hasLooked) = try await lostObjects(standing, heads, &memory)
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
         let now = context.store.now()
@@ -144,7 +144,7 @@ struct MailboxPass {
                 readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
                     $0.rawValue < $1.rawValue
                 },
-                views: heads.views, lost: lost, mayWait: mayWait)
+                views: heads.views, lost: lost.logs, mayWait: mayWait)
             let written = try await writer.run(&report)
             isWaiting = isWaiting || written.isWaiting
             parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
@@ -152,8 +152,9 @@ struct MailboxPass {
         memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
         memory.parts = parts
         memory.views = heads.views
-        let head = HeadWriter(context: context, views: heads.views)
-        var hasPut = try await head.run(parts, isDue: standing.needsHead || isHeadDue)
+        let head = HeadWriter(context: context, views: heads.views, damaged: problems.damaged)
+        var hasPut = try await head.run(
+            parts, isDue: standing.needsHead || isHeadDue || lost.isHeadDamaged)
         let files = FileExchange(context: context, views: heads.views)
         for part in parts { try await files.put(part, &report) }
         // Now the files that it offers are there.
@@ -166,18 +167,33 @@ struct MailboxPass {
         if hasLooked { memory.hasLookedForLost = true }
     }
 
-    /// - Returns: the logs that this machine has to put anew, because the storage has lost something of them; and whether it has
-    ///   looked for them.
-    private func lostLogs(
-        _ standing: OwnStanding, _ memory: inout Memory
-    ) async throws -> (logs: Set<LogID>, hasLooked: Bool) {
+    /// - Returns: what this machine has to put anew, because the storage has lost or damaged it; and whether it has looked.
+    private func lostObjects(
+        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ memory: inout Memory
+    ) async throws -> (LostObjects.Found, hasLooked: Bool) {
         let isHeadLost = try await standing.prepare(context)
         let objects = LostObjects(context: context)
-        if !standing.isHeadMissing, try await objects.removeDamagedIfDue() { memory.hasLookedForLost = false }
-        guard isHeadLost || (!memory.hasLookedForLost && !standing.isHeadMissing) else { return ([], false) }
+        if !standing.isHeadMissing {
+            if try await objects.removeDamagedIfDue() { memory.hasLookedForLost = false }
+            let told = toldDamaged(heads)
+            if !told.isEmpty {
+                try await objects.removeDamaged(told)
+                memory.hasLookedForLost = false
+            }
+        }
+        guard isHeadLost || (!memory.hasLookedForLost && !standing.isHeadMissing) else {
+            return (LostObjects.Found(), false)
+        }
         let lost = try await objects.find(isHeadLost: isHeadLost)
-        if isHeadLost || !lost.isEmpty { context.onEvent(.ownObjectsLost) }
+        if isHeadLost || lost.isAny { context.onEvent(.ownObjectsLost) }
         return (lost, true)
+    }
+
+    /// The objects of this machine that others could not open, as their new heads tell.
+    private func toldDamaged(_ heads: HeadReader.Heads) -> Set<ObjectID> {
+        let sections = heads.views.filter { heads.new.contains($0.peer.id) }.flatMap(\.head.zones)
+        return Set(
+            sections.flatMap(\.section.damaged).filter { $0.replica == context.own.replica }.map(\.object))
     }
 
     private func readers(of zone: Zone) async throws -> [(peer: Peer, rights: ZoneRights)] {

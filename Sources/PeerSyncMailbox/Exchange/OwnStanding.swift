@@ -120,6 +120,15 @@ struct OwnStanding {
         }
     }
 
+    /// Has the next pass put anew what the storage lost with the last head: a person has looked, and it is not there.
+    static func endPatience(_ context: MailboxContext) async throws {
+        try await context.store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_mailbox SET missing = MAX(missing, \(patience - 1)) WHERE id = ?",
+                arguments: [context.mailbox])
+        }
+    }
+
     /// Notes that others hold what this store never wrote. A head that this store never put tells the same.
     func noteRestored(_ context: MailboxContext) async throws {
         if case .foreign = phase { return }

@@ -6,13 +6,24 @@ struct ReadingProblems {
     /// By peer, the first that was found: what was found after it may follow from it. That something has not come yet is none as long
     /// as there is another.
     private(set) var found: [Int64: MailboxError] = [:]
+    /// The damaged objects, of which this machine's next head tells their authors.
+    private(set) var damaged: [Damaged] = []
+
+    struct Damaged: Sendable, Hashable {
+        let peer: Peer
+        /// Nil for a head.
+        let zone: Int64?
+        let object: ObjectID
+    }
 
     mutating func note(_ problem: MailboxError, of peer: Peer) {
         if found[peer.id].map({ $0.code == .waiting }) ?? true { found[peer.id] = problem }
     }
 
-    mutating func note(_ damage: DamagedObject, of peer: Peer) {
+    mutating func note(_ damage: DamagedObject, of peer: Peer, in zone: Zone? = nil) {
         note(MailboxError(.invalid, "“\(peer.name)” has \(damage)", underlying: damage), of: peer)
+        guard let object = damage.name.flatMap({ ObjectID($0) }) else { return }
+        damaged.append(Damaged(peer: peer, zone: zone?.row, object: object))
     }
 
     /// Remembers the problems of each peer, and that the others have none. Tells what is new.

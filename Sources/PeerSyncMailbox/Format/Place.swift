@@ -97,6 +97,21 @@ package struct AuthorID: MailboxID {
     }
 }
 
+/// What names an object of an author for that author: the last part of its name; of a head, zeros and its counter.
+package struct ObjectID: MailboxID {
+    package let bytes: [UInt8]
+    package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Takes the name of an object; nil if it is none of an author's.
+    package init?(_ name: MailboxObjectName) {
+        let text = AuthorID.parse(name).map {
+            [UInt8].number(0).hexadecimal + [UInt8].number($0.counter).hexadecimal
+        }
+        guard let bytes = [UInt8](hexadecimal: text ?? name.last) else { return nil }
+        self.init(bytes)
+    }
+}
+
 /// A log of one author in one zone.
 package struct LogID: MailboxID {
     package let bytes: [UInt8]

@@ -28,6 +28,8 @@ package struct ZoneSection: Sendable, Equatable {
     package var wantsMore: Bool
     /// What the author has refused of others; nil where it does not say.
     package var refused: [Refused]?
+    /// What the author found damaged of others; empty where it does not say.
+    package var damaged: [Damaged] = []
 
     /// A run of the author's program that numbered changes.
     package struct Generation: Sendable, Equatable {
@@ -79,6 +81,17 @@ package struct ZoneSection: Sendable, Equatable {
             self.replica = replica
             self.records = records
             self.further = further
+        }
+    }
+
+    /// An object of another one that the author could not open.
+    package struct Damaged: Sendable, Equatable {
+        package let replica: ReplicaID
+        package let object: ObjectID
+
+        package init(replica: ReplicaID, object: ObjectID) {
+            self.replica = replica
+            self.object = object
         }
     }
 

@@ -55,6 +55,10 @@ extension ZoneSection {
             }
             buffer.writeCount(refused.further)
         }
+        buffer.writeList(damaged) { buffer, damaged in
+            buffer.writeInteger(damaged.replica.rawValue)
+            buffer.writeBytes(damaged.object.bytes)
+        }
     }
 
     init(decoding buffer: inout ByteBuffer) throws(ProtocolError) {
@@ -98,6 +102,7 @@ extension ZoneSection {
         }
         (fileKeys, offered, wanted, wantsMore) = try Self.files(&buffer)
         refused = try Self.refused(&buffer)
+        damaged = try Self.damaged(&buffer)
     }
 
     private static func files(
@@ -129,6 +134,19 @@ extension ZoneSection {
         guard buffer.readableBytes > 0 else { return nil }
         return try buffer.readList(limit: MailboxLimits.machines, of: "the number of authors") {
             buffer throws(ProtocolError) in try Refused(decoding: &buffer)
+        }
+    }
+}
+
+extension ZoneSection {
+    /// - Returns: nothing for a section of an author that does not know of this field.
+    private static func damaged(_ buffer: inout ByteBuffer) throws(ProtocolError) -> [Damaged] {
+        guard buffer.readableBytes > 0 else { return [] }
+        return try buffer.readList(limit: MailboxLimits.damaged, of: "the number of damaged objects") {
+            buffer throws(ProtocolError) in
+            Damaged(
+                replica: ReplicaID(rawValue: try buffer.readUInt64()),
+                object: ObjectID(unchecked: try buffer.readFixed(ObjectID.length)))
         }
     }
 }

@@ -72,6 +72,9 @@ extension Mailbox {
         let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
         if published > 0, try await storage.get(context.own.id.headName(UInt64(published))) == nil {
             check.problems.append("the last head of this machine is not there")
+            try await OwnStanding.endPatience(context)
+        } else if try await LostObjects(context: context).isHeadDamaged() {
+            check.problems.append("the last head of this machine is damaged")
         }
         for author in known where !author.head.isEmpty {
             // It may have put another one since the pass.

@@ -27,4 +27,6 @@ public enum MailboxLimits {
     package static let refusedInAll = 4096
     /// The bound of the number of further ones.
     static let furtherRefused = 1 << 30
+    /// The most damaged objects that a head names in a zone.
+    package static let damaged = 64
 }

@@ -8,7 +8,7 @@ enum MailboxTables {
         -- counter that a head of this machine may have had there. published: that of its last head. content: a hash of what that
         -- one said. restores: how often a head was there that this store did not write, since that was last forgotten; restoredAt: when
         -- the last time, in milliseconds. missing: how often in a row the last head was not there. checkedAt: when this machine last read
-        -- what it has put, in milliseconds. process, start: the program that uses it now.
+        -- what it has put, in milliseconds. headHash: a hash of its last head as it put it. process, start: the program that uses it now.
         CREATE TABLE IF NOT EXISTS grdb_sync_mailbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             name TEXT NOT NULL UNIQUE,
@@ -25,7 +25,8 @@ enum MailboxTables {
             process INTEGER,
             start TEXT,
             restoredAt INTEGER,
-            checkedAt INTEGER
+            checkedAt INTEGER,
+            headHash BLOB
         );
 
         -- What this machine says of a zone there. identity: the zone's name and owner, which a union changes. history: the span in which its tokens are valid. readers: the replica ids, 8 bytes
@@ -137,7 +138,7 @@ enum MailboxTables {
         }
         try db.execute(
             sql:
-                "UPDATE grdb_sync_mailbox SET counter = 0, published = 0, content = NULL, restores = 0, missing = 0, checkedAt = NULL"
+                "UPDATE grdb_sync_mailbox SET counter = 0, published = 0, content = NULL, restores = 0, missing = 0, checkedAt = NULL, headHash = NULL"
         )
     }
 

@@ -246,6 +246,7 @@ enum MetadataTables {
             ("peer", "introducedBy", "BLOB"),
             ("formerPeer", "removedBy", "BLOB"),
             ("mailbox", "restoredAt", "INTEGER"), ("mailbox", "checkedAt", "INTEGER"),
+            ("mailbox", "headHash", "BLOB"),
             ("mailboxAuthor", "furtherRefused", "INTEGER NOT NULL DEFAULT 0"),
             ("refusedRecord", "mailbox", "INTEGER"),
         ]

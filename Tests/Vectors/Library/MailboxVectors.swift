@@ -128,7 +128,8 @@ enum MailboxVectors {
     // MARK: Heads
 
     private static func section(
-        _ author: AuthorSecrets, _ name: String, refused: [ZoneSection.Refused]?
+        _ author: AuthorSecrets, _ name: String, refused: [ZoneSection.Refused]?,
+        damaged: [ZoneSection.Damaged] = []
     ) -> ZoneSection {
         ZoneSection(
             zone: Samples.zone(name), history: id(0x30), log: log, logKey: author.key(of: log),
@@ -148,7 +149,15 @@ enum MailboxVectors {
             ],
             fileKeys: [.init(epoch: epoch, key: author.key(of: epoch))],
             offered: [.init(hash: Samples.hash(7), size: 70_000, key: 0)], wanted: [Samples.hash(8)],
-            wantsMore: true, refused: refused)
+            wantsMore: true, refused: refused, damaged: damaged)
+    }
+
+    /// A segment or a piece of one author, and the head of another one with the counter 7.
+    private static var damaged: [ZoneSection.Damaged] {
+        [
+            .init(replica: ReplicaID(rawValue: 5), object: id(0x50)),
+            .init(replica: Samples.kitchen, object: ObjectID((id(0x51) as AuthorID).headName(7))!),
+        ]
     }
 
     /// A section of an author that says nothing of refused records is one, too.
@@ -174,7 +183,8 @@ enum MailboxVectors {
         let both = Head(
             time: Samples.moment,
             zones: [
-                section(author, "ScorebookData", refused: refused), section(author, "club", refused: nil),
+                section(author, "ScorebookData", refused: refused, damaged: damaged),
+                section(author, "club", refused: nil),
             ],
             household: HouseholdVectors.household,
             readers: [
@@ -265,6 +275,13 @@ enum MailboxVectors {
             ("wanted", .array(section.wanted.map { .hex($0.bytes) })),
             ("wantsMore", .bool(section.wantsMore)),
             ("refused", JSON.optional(section.refused) { .array($0.map(describe)) }),
+            (
+                "damaged",
+                .array(
+                    section.damaged.map {
+                        ["replica": .digits($0.replica.rawValue), "object": .hex($0.object.bytes)]
+                    })
+            ),
         ]
     }
 }

@@ -3,6 +3,7 @@
 Everything here is of one mailbox: a machine that uses two has logs of its own in each.
 """
 
+import hashlib
 import secrets
 import sqlite3
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ BUILDING, NAMED, OLD = "building", "named", "old"
 TABLES = """
 CREATE TABLE IF NOT EXISTS mailbox (
     number INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE, counter INTEGER NOT NULL DEFAULT 0, said BLOB,
-    missing INTEGER NOT NULL DEFAULT 0, overtaken INTEGER NOT NULL DEFAULT 0);
+    missing INTEGER NOT NULL DEFAULT 0, overtaken INTEGER NOT NULL DEFAULT 0, headHash BLOB);
 CREATE TABLE IF NOT EXISTS mailboxLog (
     mailbox INTEGER NOT NULL, zone INTEGER NOT NULL, log BLOB PRIMARY KEY, history BLOB NOT NULL, role TEXT NOT NULL,
     whole INTEGER NOT NULL, base INTEGER NOT NULL DEFAULT 0, position BLOB NOT NULL, count INTEGER NOT NULL DEFAULT 0,
@@ -113,8 +114,14 @@ class Memory:
         """What the last head said, apart from what is no reason for another one."""
         return self._get("said")
 
-    def note_said(self, said: bytes) -> None:
-        self._set("said", said)
+    def note_said(self, said: bytes, head: bytes) -> None:
+        with self.transaction():
+            self._set("said", said)
+            self._set("headHash", hashlib.sha256(head).digest())
+
+    def has_put(self, head: bytes) -> bool:
+        """Whether these are the bytes of the last head."""
+        return self._get("headHash") in (None, hashlib.sha256(head).digest())
 
     @property
     def missing(self) -> int:

@@ -26,6 +26,11 @@ def head_name(author_id: bytes, counter: int) -> str:
     return f"{HEADS}/{author_id.hex()}-{counter:016x}"
 
 
+def head_object(counter: int) -> bytes:
+    """What names a head among the objects of its author."""
+    return counter.to_bytes(16, "big")
+
+
 COUNTERS = 1 << 62
 """The bound of counters (mailbox.md 11)."""
 
@@ -67,6 +72,8 @@ class MailboxReader:
         """By static key: the newest head of each peer that this machine has opened."""
         self.records = 0
         """How many came in segments."""
+        self.damaged: set[tuple[int | None, bytes, bytes]] = set()
+        """What could not be opened: the zone, none for a head; the static key of the author; and what names the object."""
         self.is_behind = False
         """Whether a head that came now is older than what came in a session (mailbox.md 5.2)."""
         self._new: set[bytes] = set()
@@ -119,6 +126,9 @@ class MailboxReader:
             except Damaged as error:
                 told.add(author)
                 self._tell(f"the head of {self._name_of(author)} is damaged: {error}")
+                key = next((key for known, _, key, _ in self._memory.heads() if known == author), None)
+                if key is not None:
+                    self.damaged.add((None, key, head_object(listed[author])))
 
     def _name_of(self, author: bytes) -> str:
         for known, _, key, _ in self._memory.heads():
@@ -289,10 +299,15 @@ class MailboxReader:
         """Reads a segment whole or not at all. False if it has not come yet, or may not be read any more."""
         if self._store.rights(key, zone) != Right.WRITE or self._store.peer_name(key) is None:
             return False
-        content = self._folder.get(f"{signer.id.hex()}/{segment_name(section.log_key, number)}")
+        name = segment_name(section.log_key, number)
+        content = self._folder.get(f"{signer.id.hex()}/{name}")
         if content is None:
             return False
-        batch = open_segment(signer, section.log, section.log_key, number, section.zone, content)
+        try:
+            batch = open_segment(signer, section.log, section.log_key, number, section.zone, content)
+        except Damaged:
+            self.damaged.add((zone.number, key, bytes.fromhex(name)))
+            raise
         guard_clock(self._store, batch, self._allowed_skew)
         with self._store.transaction():
             held = self._store.received_token(key, zone.number)
@@ -304,6 +319,12 @@ class MailboxReader:
         for names in applied.refused.values():
             self._tell(f"{len(names)} records of {self._store.peer_name(key)} were not taken")
         return True
+
+    def told_damaged(self) -> set[bytes]:
+        """The objects of this machine that others could not open, as their new heads tell (mailbox.md 10)."""
+        sections = [section for key in self._new & self.heads.keys() for section in self.heads[key].head.zones]
+        told = [entry for section in sections for entry in section.damaged]
+        return {entry.object for entry in told if entry.replica == self._store.replica}
 
     # Files (mailbox.md 8)
 
@@ -324,11 +345,15 @@ class MailboxReader:
         try:
             epoch, file_key = section.file_keys[offer.key]
             for piece in range(pieces_of(offer.size)):
-                name = f"{entry.signer.id.hex()}/{piece_name(file_key, hash, piece)}"
-                sealed = self._folder.get(name)
+                name = piece_name(file_key, hash, piece)
+                sealed = self._folder.get(f"{entry.signer.id.hex()}/{name}")
                 if sealed is None:
                     return False
-                content += open_piece(entry.signer, epoch, file_key, hash, piece, sealed)
+                try:
+                    content += open_piece(entry.signer, epoch, file_key, hash, piece, sealed)
+                except Damaged:
+                    self.damaged.add((zone.number, entry.signer.key, bytes.fromhex(name)))
+                    raise
             return self._keep(hash, content)
         except Damaged as error:
             self._tell(f"a file of {self._store.peer_name(entry.signer.key)} is damaged: {error}")

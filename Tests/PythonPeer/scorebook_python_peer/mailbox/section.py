@@ -16,6 +16,7 @@ REFUSED_NAMES = 4096
 """The most names that a writer puts into a section."""
 FURTHER_LIMIT = 1 << 30
 REASON_LIMIT = 256
+DAMAGED_LIMIT = 65
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,15 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class DamagedObject:
+    """An object of another author that the author could not open."""
+
+    replica: int
+    object: bytes
+    """The last part of its name; of a head, 8 zeros and its counter."""
+
+
+@dataclass(frozen=True)
 class ZoneSection:
     """A section of kind 1."""
 
@@ -76,6 +86,7 @@ class ZoneSection:
     wants_more: bool = False
     refused: list[Refused] | None = None
     """None if the author does not say."""
+    damaged: list[DamagedObject] = field(default_factory=list)
 
     # Covering (mailbox.md 6.1)
 
@@ -131,7 +142,7 @@ class ZoneSection:
         wanted = [reader.take(32) for _ in range(reader.count(FILES_LIMIT))]
         return cls(
             zone, history, log, log_key, whole, base, segments, ends, covered, generations, forgotten, count, sum,
-            readers, read, file_keys, offered, wanted, reader.flag(), _read_refused(reader),
+            readers, read, file_keys, offered, wanted, reader.flag(), _read_refused(reader), _read_damaged(reader),
         )  # fmt: skip
 
     def encode(self) -> bytes:
@@ -157,6 +168,8 @@ class ZoneSection:
                 entry.token.write(writer)
         self._write_files(writer)
         self.write_refused(writer)
+        if self.refused is not None:
+            self.write_damaged(writer)
         return writer.data()
 
     def _write_files(self, writer: Writer) -> None:
@@ -185,6 +198,11 @@ class ZoneSection:
                 writer.text(name).varint(reason)
             writer.varint(entry.further)
 
+    def write_damaged(self, writer: Writer) -> None:
+        writer.varint(len(self.damaged))
+        for entry in self.damaged:
+            writer.u64(entry.replica).put(entry.object)
+
 
 def _read_has_read(reader: Reader) -> HasRead:
     entry = HasRead(reader.u64(), reader.take(16), reader.take(16), reader.count(SEGMENTS_LIMIT))
@@ -203,3 +221,9 @@ def _read_refused(reader: Reader) -> list[Refused] | None:
             check_record_name(records[-1][0])
         entries.append(Refused(replica, records, reader.count(FURTHER_LIMIT)))
     return entries
+
+
+def _read_damaged(reader: Reader) -> list[DamagedObject]:
+    if reader.left == 0:
+        return []  # an author that does not know of this field
+    return [DamagedObject(reader.u64(), reader.take(16)) for _ in range(reader.count(DAMAGED_LIMIT))]

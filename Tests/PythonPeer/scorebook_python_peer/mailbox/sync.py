@@ -1,6 +1,7 @@
 """One pass over a mailbox: reading, writing, cleaning up (mailbox.md 5 to 10)."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ..errors import PeerError
@@ -8,8 +9,8 @@ from ..store import Store, Zone
 from .folder import Folder
 from .memory import BUILDING, NAMED, OLD, Log, Memory
 from .reading import COUNTERS, HEADS, MailboxReader, greatest_counters, head_name
-from .sealing import Author
-from .segment import piece_name, pieces_of, segment_name
+from .sealing import Author, Damaged
+from .segment import Signer, open_piece, open_segment, piece_name, pieces_of, segment_name
 from .writing import MailboxWriter
 
 OLD_LOG_MILLISECONDS = 7 * 86_400_000
@@ -46,6 +47,8 @@ class MailboxSync:
         if has_twin or is_away:
             return
         writer = MailboxWriter(self._store, self._folder, self._memory, reader, self._tell)
+        self._remove_damaged(reader.told_damaged())
+        writer.needs_head |= self._is_head_damaged()
         writer.write_logs(new_history or reader.is_restored, everything_anew)
         has_put = writer.write_head(listed.get(self._author.id, 0))
         self._tell(f"wrote {writer.segments} segments, {'a' if has_put else 'no'} head")
@@ -64,6 +67,36 @@ class MailboxSync:
         self._tell("this store was restored: its log begins a new history")
         self._memory.note_overtaken(there)
         return False, True
+
+    def _is_head_damaged(self) -> bool:
+        content = self._folder.get(head_name(self._author.id, self._memory.counter))
+        return content is not None and not self._memory.has_put(content)
+
+    def _remove_damaged(self, told: set[bytes]) -> None:
+        """Removes what is damaged of what others could not open: what is missing is put anew."""
+        own = Signer(self._author.key, self._author.id, self._author.verification_key)
+        for zone in self._store.zones():
+            for role in (BUILDING, NAMED):
+                for log in self._memory.logs(zone.number, role):
+                    key = self._author.log_key(log.id)
+                    for number in range(1, len(log.segments) + 1):
+                        open_it = partial(open_segment, own, log.id, key, number, zone.id)
+                        self._remove_if_damaged(segment_name(key, number), told, open_it)
+            for file in self._memory.files(zone.number).values():
+                key = self._author.file_key(file.epoch)
+                for piece in range(pieces_of(file.size)):
+                    open_it = partial(open_piece, own, file.epoch, key, file.hash, piece)
+                    self._remove_if_damaged(piece_name(key, file.hash, piece), told, open_it)
+
+    def _remove_if_damaged(self, name: str, told: set[bytes], open_it: Callable[[bytes], object]) -> None:
+        name_there = f"{self._author.id.hex()}/{name}"
+        content = self._folder.get(name_there) if bytes.fromhex(name) in told else None
+        if content is None:
+            return
+        try:
+            open_it(content)
+        except Damaged:
+            self._folder.delete(name_there)
 
     def _count_missing(self, listed: dict[bytes, int]) -> tuple[bool, bool]:
         """Whether the last head is missing, and whether it is missing for so long that everything is put anew."""

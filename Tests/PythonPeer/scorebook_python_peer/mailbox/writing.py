@@ -16,7 +16,16 @@ from .head import Draft
 from .memory import BUILDING, NAMED, Log, Memory
 from .reading import MailboxReader, head_name, wanted_files
 from .sealing import Author
-from .section import FILES_LIMIT, REFUSED_LIMIT, REFUSED_NAMES, HasRead, Refused, ZoneSection
+from .section import (
+    DAMAGED_LIMIT,
+    FILES_LIMIT,
+    REFUSED_LIMIT,
+    REFUSED_NAMES,
+    DamagedObject,
+    HasRead,
+    Refused,
+    ZoneSection,
+)  # fmt: skip
 from .segment import seal_segment, segment_name
 
 SEGMENTS_AFTER_BASE = 512
@@ -43,6 +52,7 @@ class MailboxWriter:
         self._memory = memory
         self._author = Author(store.identity)
         self._heads = reader.heads
+        self._damaged = reader.damaged
         self._tell = tell
         self._files = FileWriter(store, folder, memory, reader.heads)
         self.needs_head = reader.records > 0 or reader.is_behind or memory.counter == 0
@@ -204,8 +214,9 @@ class MailboxWriter:
             return False
         counter = max(self._memory.counter + 1, greatest + 1, self._store.now())
         self._memory.use_counter(counter)
-        self._folder.put(head_name(self._author.id, counter), draft.seal(self._author, counter, self._store.now()))
-        self._memory.note_said(said)
+        content = draft.seal(self._author, counter, self._store.now())
+        self._folder.put(head_name(self._author.id, counter), content)
+        self._memory.note_said(said, content)
         return True
 
     def _draft(self) -> Draft:
@@ -229,7 +240,7 @@ class MailboxWriter:
             [token.sequence for token, _ in log.segments[log.base - 1 :]], log.position, self._store.generations,
             self._store.forgotten(zone.number), log.count, log.sum, sorted(replica_id(key) for key in readers),
             self._read(zone), self._files.keys(zone), self._files.offered(zone), wanted[:most], len(wanted) > most,
-            self._refused(zone),
+            self._refused(zone), self._damaged_of(zone),
         )  # fmt: skip
 
     def _read(self, zone: Zone) -> list[HasRead]:
@@ -253,6 +264,11 @@ class MailboxWriter:
                 entries.append(Refused(replica_id(key), named, len(records) - len(named)))
         return entries
 
+    def _damaged_of(self, zone: Zone) -> list[DamagedObject]:
+        """What this machine could not open of others, as far as there is room."""
+        found = {(replica_id(key), object) for number, key, object in self._damaged if number in (None, zone.number)}
+        return [DamagedObject(replica, object) for replica, object in sorted(found)][: DAMAGED_LIMIT - 1]
+
     def _said(self, draft: Draft) -> bytes:
         """What is a reason for another head when it changes."""
         writer = Writer()
@@ -266,6 +282,7 @@ class MailboxWriter:
                 writer.put(hash)
             writer.flag(section.wants_more)
             section.write_refused(writer)
+            section.write_damaged(writer)
         for key, zones in sorted(draft.readers.items()):
             writer.put(key).flag(key in draft.told)
             for number, right in sorted(zones.items()):

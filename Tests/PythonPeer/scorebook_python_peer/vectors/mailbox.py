@@ -5,7 +5,7 @@ from ..household import Household
 from ..mailbox.head import Chance, Draft, Head, open_head
 from ..mailbox.reading import head_name
 from ..mailbox.sealing import Author, Damaged, Kind, pad, padme, place, unpad
-from ..mailbox.section import HasRead, Offer, Refused, ZoneSection
+from ..mailbox.section import DamagedObject, HasRead, Offer, Refused, ZoneSection
 from ..mailbox.segment import (
     Signer,
     open_piece,
@@ -164,6 +164,7 @@ def _section(json: Json) -> ZoneSection:
         [Offer(hexadecimal(entry["hash"]), int(entry["size"]), entry["key"]) for entry in json["offered"]],
         [hexadecimal(hash) for hash in json["wanted"]], json["wantsMore"],
         None if json["refused"] is None else [_refused(entry) for entry in json["refused"]],
+        [DamagedObject(int(entry["replica"], 16), hexadecimal(entry["object"])) for entry in json["damaged"]],
     )  # fmt: skip
 
 
