@@ -38,9 +38,14 @@ struct LogReader {
         guard var standing = try await begin() else { return outcome }
         try checkExpiry(standing)
         try await noteOtherHistory(standing)
-        if isSetBack(standing) || isOfFormerHistory(standing) {
-            // It reads the log from its standing.
-            try await context.peerZone(zone, peer).write { try $0.voidReceived($1) }
+        // A base that is not finished is for later.
+        guard section.isComplete else { return outcome }
+        let isSetBack = isSetBack(standing)
+        if isSetBack || isOfFormerHistory(standing) {
+            // It reads the log from its beginning.
+            try await context.peerZone(zone, peer).write {
+                if isSetBack { try $0.voidReceived($1) } else { try $0.forgetReceived($1) }
+            }
             standing = Standing()
         }
         guard let first = nextSegment(standing) else {
@@ -253,7 +258,6 @@ struct LogReader {
 
     /// Takes the token of everything that the log covers.
     private func finish(_ standing: Standing) async throws {
-        guard section.isComplete else { return }
         let covered = section.covered
         let reading = Reading(history: section.history, log: section.log, segment: section.segments)
         let endsComparison = standing.compared > 0 && standing.compared <= covered.sequence

@@ -150,6 +150,7 @@ struct MailboxPass {
             parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
         }
         memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
+        report.waitsUntil = memory.waitingSince.map { $0 + Self.longestWait }
         memory.parts = parts
         memory.views = heads.views
         let head = HeadWriter(context: context, views: heads.views, damaged: problems.damaged)

@@ -65,8 +65,9 @@ extension Mailbox: Service {
         var told: String?
         var failures = 0
         while !Task.isCancelled {
+            var waitsUntil: Int64?
             do {
-                _ = try await pass(mayWait: true)
+                waitsUntil = try await pass(mayWait: true).waitsUntil
                 if told != nil { onEvent(.recovered) }
                 told = nil
                 failures = 0
@@ -78,10 +79,19 @@ extension Mailbox: Service {
                     throw error
                 }
             }
-            // A storage that fails is asked less and less often, at last every 16 minutes, or at the usual interval if that is longer.
-            let longest = max(options.interval, .seconds(16 * 60))
-            let interval = min(options.interval * (1 << min(failures, 4)), longest)
-            await pause.sleep(interval * Double.random(in: 1...1.25))
+            await pause.sleep(self.pause(after: failures, waitsUntil: waitsUntil, now: engine.store.now()))
         }
+    }
+
+    /// How long it is until the next pass, if nothing happens.
+    ///
+    /// - Parameters:
+    ///   - failures: how often in a row the storage has failed. It is asked less and less often, at last every 16 minutes, or at the usual interval if that is longer.
+    ///   - waitsUntil: until when changes wait for their own authors. They go in time, however seldom this machine looks for news.
+    func pause(after failures: Int, waitsUntil: Int64?, now: Int64) -> Duration {
+        let longest = max(options.interval, .seconds(16 * 60))
+        let usual = min(options.interval * (1 << min(failures, 4)), longest) * Double.random(in: 1...1.25)
+        guard let until = waitsUntil else { return usual }
+        return min(usual, .milliseconds(max(0, until - now)))
     }
 }

@@ -48,6 +48,8 @@ public struct MailboxReport: Sendable, Equatable {
     public internal(set) var hasPutHead = false
     /// The records that other machines changed in the tables.
     public internal(set) var changes = ArrivedChanges()
+    /// Until when changes wait that their own authors may write, in milliseconds since 1970; nil if none do.
+    var waitsUntil: Int64?
 
     /// Makes the report of a pass that did nothing.
     public init() {}

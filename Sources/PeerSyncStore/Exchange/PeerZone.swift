@@ -298,11 +298,16 @@ package struct PeerZone: Sendable {
         try RefusedRecords.isAny(db, peer: peer.id, zone: zoneID, reason: .readOnly)
     }
 
-    /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy: the peer was set back to a backup, or
-    /// has begun another history.
+    /// Forgets how far this store has the peer's changes, because the peer was set back to a backup, and may have lost them: it sends a whole
+    /// copy.
     package func voidReceived(_ db: Database) throws {
-        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)
+        try forgetReceived(db)
         try noteLoss(db)
+    }
+
+    /// Forgets how far this store has the peer's changes, so that the peer sends a whole copy: it has begun another history.
+    package func forgetReceived(_ db: Database) throws {
+        try PeerTable.setReceived(db, peer: peer.id, zone: zoneID, nil)
     }
 
     /// Notes that the peer may have lost what this store has of it. Where others should have that from the peer, they get it from here.

@@ -1,11 +1,13 @@
 import GRDB
 import MailboxSimulator
 import MailboxSupport
-import PeerSyncMailbox
+import PeerSync
 import PeerSyncStore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import PeerSyncMailbox
 
 /// A mailbox that runs for as long as the program does.
 @Suite(.timeLimit(.minutes(10))) struct MailboxServiceTests {
@@ -45,6 +47,32 @@ import Testing
             }
             group.cancelAll()
         }
+    }
+
+    /// Changes of another machine wait ten minutes for that one to put them, also where this one looks for news once in an hour.
+    @Test func whatWaitsForItsAuthorGoesInTime() async throws {
+        let disk = MemoryDisk()
+        var machines: [MailboxMachine] = []
+        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
+        try await MailboxMachine.pair(machines)
+        try await MailboxMachine.settle(machines)
+        try await machines[0].add(1...1)
+        _ = try await SyncConnector(machines[0].engine, to: machines[1].engine).syncOnce()
+        let now = machines[1].store.now()
+        let entry = try await machines[1].store.mailboxes.all()[0]
+        let mailbox = Mailbox(
+            machines[1].engine, entry, in: machines[1].storage,
+            options: MailboxOptions(interval: .seconds(3600)))
+        let report = try await mailbox.pass(mayWait: true)
+        #expect(report.segmentsPut == 0)
+        #expect(report.waitsUntil == now + 10 * 60 * 1000)
+        let pause = mailbox.pause(after: 0, waitsUntil: report.waitsUntil, now: now + 3 * 60 * 1000)
+        #expect(pause == .seconds(7 * 60))
+        #expect(mailbox.pause(after: 0, waitsUntil: report.waitsUntil, now: now + 11 * 60 * 1000) == .zero)
+        #expect(mailbox.pause(after: 0, waitsUntil: nil, now: now) >= .seconds(3600))
+        // Its author has put it meanwhile.
+        try await machines[0].sync()
+        #expect(try await mailbox.pass(mayWait: true).waitsUntil == nil)
     }
 
     @Test func aFailureIsToldOnceAndItsEndToo() async throws {
