@@ -42,6 +42,15 @@ struct ErrorCodeTests {
         Switch(
             codes: "PeerSyncMailbox/Storage/MailboxError.swift",
             file: "PeerSyncMailbox/Storage/MailboxError.swift", function: "var isTransient: Bool"),
+        Switch(
+            codes: "PeerSync/Engine/PeerSyncError.swift", file: "PeerSync/Reach/Reconnection.swift",
+            function: "var isStanding: Bool"),
+        Switch(
+            codes: "PeerSync/Engine/PeerSyncError.swift", file: "PeerSync/Diagnosis/PeerChecks.swift",
+            function: "func isOutdatedByAnswer"),
+        Switch(
+            codes: "PeerSyncStore/RecordStoreError.swift", file: "PeerSyncMailbox/Exchange/MailboxPass.swift",
+            function: "var concernsPeer: Bool"),
     ])
     func everyCodeHasItsCase(_ decision: Switch) throws {
         let codes = try Self.source(decision.codes).matches(of: /static let (\w+) = Code\(/).map(\.1)

@@ -99,7 +99,7 @@ enum PeerChecks {
         // Errors of the way to the machine are seen better now. The others say what a greeting cannot.
         // An error of the clocks is told already while they differ.
         let isTold = noted.lastError == .clockSkew && ClockChecks.difference(peer) != nil
-        if let error = noted.lastError, answers, !isTold, !passing.contains(error) {
+        if let error = noted.lastError, answers, !isTold, !isOutdatedByAnswer(error) {
             findings.append(Finding(.problem, .lastError, peer: peer.name, error: error))
         }
         if let last = noted.lastSync, facts.now - last > longAwayDays * 86_400_000 {
@@ -109,10 +109,20 @@ enum PeerChecks {
         return findings
     }
 
-    /// Errors that an answer of the machine has outdated.
-    private static let passing: Set<PeerSyncError.Code> = [
-        .unreachable, .interrupted, .timeout, .peerSwitchedOff, .switchedOff, .duplicateConnection,
-        .storeBusy,
-        .zonesChanged, .notPaired, .noPeer, .otherApp, .noCommonZone, .storeMended,
-    ]
+    /// Whether an answer of the machine has outdated an error.
+    private static func isOutdatedByAnswer(_ error: PeerSyncError.Code) -> Bool {
+        switch error {
+        case .unreachable, .interrupted, .timeout, .peerSwitchedOff, .switchedOff, .duplicateConnection,
+            .storeBusy, .zonesChanged, .notPaired, .noPeer, .otherApp, .noCommonZone, .storeMended:
+            true
+        case .otherMachine, .noDiscovery, .noMachineFound, .severalMachinesFound, .cannotListen, .removed,
+            .householdFull, .changeTokenExpired, .clockSkew, .sameIdentity, .differentZones, .declined,
+            .notAllowed, .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput,
+            .incompatible, .protocolViolation, .notPermitted, .unsafeIdentity, .foreignIdentity,
+            .invalidIdentity, .diskFailure, .peerStoreFailure, .storeUnusable, .damagedRecord:
+            false
+        // ErrorCodeTests find no other.
+        default: false
+        }
+    }
 }

@@ -87,9 +87,21 @@ extension PeerSyncError {
 
     /// Whether the error mostly lasts, so that repeated connections which end with it come at growing intervals.
     fileprivate var isStanding: Bool {
-        [
-            .storeBusy, .diskFailure, .peerStoreFailure, .protocolViolation, .clockSkew, .notPermitted,
-            .peerSwitchedOff,
-        ].contains(code)
+        switch code {
+        case .storeBusy, .diskFailure, .peerStoreFailure, .protocolViolation, .clockSkew, .notPermitted,
+            .peerSwitchedOff:
+            true
+        case .unreachable, .otherMachine, .noDiscovery, .cannotListen, .noPeer, .otherApp, .interrupted,
+            .timeout, .duplicateConnection, .zonesChanged, .storeMended:
+            false
+        // With these, nobody connects again.
+        case .noMachineFound, .severalMachinesFound, .notPaired, .removed, .householdFull,
+            .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined, .notAllowed,
+            .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput, .incompatible,
+            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord:
+            false
+        // ErrorCodeTests find no other.
+        default: false
+        }
     }
 }

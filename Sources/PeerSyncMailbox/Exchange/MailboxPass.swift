@@ -228,6 +228,15 @@ struct MailboxPass {
 extension RecordStoreError {
     /// Whether the reason lies in what a peer has put, or in what the two machines are for each other.
     fileprivate var concernsPeer: Bool {
-        [.clockSkew, .changeTokenExpired, .invalidRecord, .notPermitted, .noSuchPeer, .removed].contains(code)
+        switch code {
+        case .clockSkew, .changeTokenExpired, .invalidRecord, .notPermitted, .noSuchPeer, .removed: true
+        case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,
+            .deletionDenied, .noSuchZone, .otherZone, .sharedZone, .zonesChanged, .backupFailed,
+            .tooManyAttempts, .householdFull, .unreadableFile, .invalidValue, .noSpace, .assetUnwritable,
+            .notDeleted, .ambiguous:
+            false
+        // ErrorCodeTests find no other.
+        default: false
+        }
     }
 }
