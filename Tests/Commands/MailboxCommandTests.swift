@@ -78,6 +78,48 @@ import Testing
         }
     }
 
+    private struct Obstacles: Decodable {
+        struct Peer: Decodable { let zones: [Zone] }
+        struct Zone: Decodable {
+            let zone: String
+            let ownRights: String?
+            let obstacle: String?
+            let behind: Int
+        }
+        let peers: [Peer]
+
+        func zone(_ name: String) -> Zone? { peers[0].zones.first { $0.zone == name } }
+    }
+
+    /// A zone needs a meeting of the two; from then on the mailbox carries what is in it.
+    @Test func aZoneThatNobodyHasTakenUpSaysWhatItWaitsFor() async throws {
+        try await withFolder { kitchen, study, folder in
+            try await kitchen.makeClub()
+            try await kitchen.peer("peers", "grant", "study", "club", "write")
+            let before = try await kitchen.peer("status")
+            #expect(!before.contains("mailbox"), "\(before)")
+            for machine in [kitchen, study, kitchen, study] {
+                _ = try await machine.run("mailbox", "add", "folder", folder.path)
+                try await machine.peer("mailbox", "sync")
+            }
+            var status = try await kitchen.peer("status")
+            #expect(
+                status.contains("changes of the zone “club” for study, which has not taken the zone up"),
+                "\(status)")
+            var club = try await kitchen.json(Obstacles.self, "status").zone("club")
+            #expect(club?.obstacle == "notTakenUp" && club?.ownRights == nil && club?.behind != 0)
+
+            _ = try await study.sync(with: kitchen)
+            try await kitchen.peer("game", "add", "Go", "--zone", "club")
+            club = try await kitchen.json(Obstacles.self, "status").zone("club")
+            #expect(club?.obstacle == nil && club?.ownRights == "write" && club?.behind == 1)
+            for machine in [kitchen, study, kitchen] { try await machine.peer("mailbox", "sync") }
+            status = try await kitchen.peer("status")
+            #expect(!status.contains("“club”") && status.contains("nothing"), "\(status)")
+            #expect(try await haveEqualZones("club", kitchen, study))
+        }
+    }
+
     /// The two listen all the time, and nothing but the folder is between them.
     @Test func whoListensUsesMailboxesThatCameMeanwhile() async throws {
         try await withFolder { kitchen, study, folder in

@@ -4,24 +4,59 @@ import PeerSync
 struct PeerZoneFigures: Encodable {
     let zone: String
     let rights: String
+    /// What this machine may do there at the peer; nil if that one never said.
+    let ownRights: String?
+    /// What keeps this machine's changes from the peer; nil if nothing does.
+    let obstacle: String?
     let behind: Int
     let lastSync: String?
 
     init(_ status: PeerZoneStatus) {
         zone = status.zone
         rights = status.rights.name
+        ownRights = status.ownRights?.name
+        obstacle = status.obstacle?.description
         behind = status.pending
         lastSync = status.lastSync
     }
 
-    enum CodingKeys: String, CodingKey { case zone, rights, behind, lastSync }
+    enum CodingKeys: String, CodingKey { case zone, rights, ownRights, obstacle, behind, lastSync }
 
     /// Writes null for missing values, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(zone, forKey: .zone)
         try container.encode(rights, forKey: .rights)
+        try container.encode(ownRights, forKey: .ownRights)
+        try container.encode(obstacle, forKey: .obstacle)
         try container.encode(behind, forKey: .behind)
         try container.encode(lastSync, forKey: .lastSync)
+    }
+}
+
+extension PeerZoneStatus {
+    /// What keeps the zone from the machine, and what helps: a word and a text; nil if nothing does, or nothing waits for that.
+    ///
+    /// - Parameters:
+    ///   - hasZones: whether this machine has several zones.
+    ///   - hasMailbox: whether this machine has a mailbox. Without one, all that waits for a meeting waits for the same.
+    func obstacleRow(hasZones: Bool, hasMailbox: Bool) -> [String]? {
+        let changes = pending.counted("change") + (hasZones ? " of the zone “\(zone)”" : "")
+        switch obstacle {
+        case .notTakenUp? where pending > 0 && hasMailbox:
+            return [
+                "pending",
+                "\(changes) for \(peer), which has not taken the zone up: let the two meet on the network once; a mailbox brings no zone",
+            ]
+        case .readOnly? where pending > 0:
+            return ["pending", "\(changes) for \(peer), which lets this machine read only"]
+        case .notShared?:
+            let place = hasZones ? "the zone “\(zone)”" : "the scorebook"
+            return [
+                "not shared",
+                "\(peer) shares \(place) with this machine no more: nothing of it comes from there or goes there",
+            ]
+        default: return nil
+        }
     }
 }

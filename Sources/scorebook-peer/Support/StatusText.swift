@@ -15,6 +15,7 @@ struct StatusText {
     func write() async throws {
         var rows = isVerbose ? counts : try await words()
         rows.append(["pending", pending])
+        rows += obstacles
         if status.clockAhead > StoreClock.defaultAllowedSkew {
             rows.append([
                 "clock",
@@ -103,6 +104,14 @@ struct StatusText {
         return
             (["\(first.behind.counted("change")) for \(first.name)"]
             + behind.dropFirst().map { "\($0.behind.grouped) for \($0.name)" }).joined(separator: ", ")
+    }
+
+    /// One line for each zone that something keeps from a machine.
+    private var obstacles: [[String]] {
+        let known = Set(peers.filter(\.isKnown).map(\.name))
+        return status.peerZones.filter { known.contains($0.peer) }.compactMap {
+            $0.obstacleRow(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty)
+        }
     }
 
     /// Returns one line for each machine, zone and reason of a refusal.
