@@ -67,13 +67,15 @@ struct HeadReader {
             case .nobody:
                 memory.unreadable[author] = (counter, tried)
                 // A peer that has written for this machine before, and does so no more, is not an author for it.
-                if let former { try await context.store.database.write { try former.forgetHead($0) } }
+                if let former {
+                    try await context.store.database.write { try former.forgetHead($0, at: counter) }
+                }
             }
         }
         for author in known {
             try await checkPresence(author, byID[author.peer], listed: greatest[author.author], &memory)
         }
-        heads.views = try await views(byID)
+        try await open(byID, &heads)
         return heads
     }
 
@@ -96,19 +98,26 @@ struct HeadReader {
         }
         guard writer != nil || HeadCodec.hasAllParts(bytes) else { return .notThere }
         for peer in writer.map({ [$0] }) ?? peers {
+            let head: OpenedHead
             do {
                 guard
-                    try HeadCodec.open(
+                    let opened = try HeadCodec.open(
                         bytes, of: author, counter: UInt64(counter), by: peer.publicKey, as: context.secrets)
-                        != nil
                 else { continue }
+                head = opened
             } catch let damage {
                 return .damaged(peer, damage)
             }
             let entry = KnownAuthor(
                 mailbox: context.mailbox, peer: peer.id, author: author, counter: counter, head: bytes,
                 heardAt: context.nowText)
-            try await context.store.database.write { try entry.save($0) }
+            let ended = try await context.store.database.write { db in
+                try entry.save(db)
+                return try ZoneLog.endOwnRights(db, at: peer.id, but: head.zones.map(\.section.zone))
+            }
+            for zone in ended {
+                context.onEvent(.zoneEnded(machine: peer.name, zone: zone.isDefault ? nil : zone.name))
+            }
             return .peer(peer.id)
         }
         return .nobody
@@ -127,15 +136,30 @@ struct HeadReader {
     }
 
     /// Opens what the store remembers of each peer.
-    private func views(_ peers: [Int64: Peer]) async throws -> [AuthorView] {
-        try await context.store.database.read { try KnownAuthor.all($0, mailbox: context.mailbox) }.compactMap
-        { known in
-            guard let peer = peers[known.peer],
+    private func open(_ peers: [Int64: Peer], _ heads: inout Heads) async throws {
+        for known in try await context.store.database.read({
+            try KnownAuthor.all($0, mailbox: context.mailbox)
+        }) {
+            guard let peer = peers[known.peer] else { continue }
+            guard !known.head.isEmpty else {
+                heads.problems.note(Self.silence(of: peer), of: peer)
+                continue
+            }
+            guard
                 let head = try? HeadCodec.open(
                     known.head, of: known.author, counter: UInt64(known.counter), by: peer.publicKey,
                     as: context.secrets)
-            else { return nil }
-            return AuthorView(peer: peer, head: head)
+            else { continue }
+            heads.views.append(AuthorView(peer: peer, head: head))
         }
+    }
+
+    /// Nobody can tell damaged slots from those for others.
+    private static func silence(of peer: Peer) -> MailboxError {
+        MailboxError(
+            .notShared,
+            "“\(peer.name)” no longer lets this machine read anything there: this machine was removed, or may use no zone of it any more, or "
+                + "the last note of “\(peer.name)” is damaged"
+        )
     }
 }

@@ -29,6 +29,8 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let busy = Code(description: "busy")
         /// Something that a machine has put has not come yet: it is still on its way, or the storage has lost it.
         public static let waiting = Code(description: "waiting")
+        /// A machine that has left something for this one before lets it read nothing any more.
+        public static let notShared = Code(description: "notShared")
         /// Anything else.
         public static let other = Code(description: "other")
     }
@@ -58,7 +60,7 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     public var isTransient: Bool {
         switch code {
         case .unreachable, .full, .clockSkew, .busy, .waiting, .other: true
-        case .credentials, .notTrusted, .readOnly, .invalid, .emptied, .sameIdentity: false
+        case .credentials, .notTrusted, .readOnly, .invalid, .emptied, .sameIdentity, .notShared: false
         // ErrorCodeTests find no other.
         default: false
         }

@@ -247,6 +247,7 @@ enum MetadataTables {
             ("formerPeer", "removedBy", "BLOB"),
             ("mailbox", "restoredAt", "INTEGER"), ("mailbox", "checkedAt", "INTEGER"),
             ("mailboxAuthor", "furtherRefused", "INTEGER NOT NULL DEFAULT 0"),
+            ("mailboxAuthor", "silentCounter", "INTEGER NOT NULL DEFAULT 0"),
             ("refusedRecord", "mailbox", "INTEGER"),
         ]
         where try !db.hasColumn(column, of: prefix + table) {

@@ -43,14 +43,32 @@ struct MailboxCommand: AsyncParsableCommand {
                     [header]
                         + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] })
             )
-            for entry in entries { Self.lines(entry, time).forEach(Terminal.write(_:)) }
+            let obstacles = try await Self.obstacles(store)
+            for entry in entries { Self.lines(entry, time, obstacles).forEach(Terminal.write(_:)) }
         }
 
-        /// What is to be said of a mailbox: its trouble, and who was heard of when.
-        private static func lines(_ entry: MailboxEntry, _ time: LocalTime) -> [String] {
-            let heard = entry.machines.map { machine in
-                let problem = machine.problem.map { ", and what it left cannot be read on: \($0)" } ?? ""
-                return "\(machine.name) was last heard of on \(time.text(machine.lastHeard))\(problem)"
+        /// What keeps zones from machines, by their names.
+        private static func obstacles(_ store: OpenStore) async throws -> [String: [String]] {
+            let records = store.scorebook.records
+            let zones = try await records.database.read { db in
+                try records.peers.all(db).flatMap { try records.peers.zones(db, of: $0) }
+            }
+            let hasZones = Set(zones.map(\.zone)).count > 1
+            return Dictionary(grouping: zones, by: \.peer).mapValues {
+                $0.compactMap { $0.obstacleText(hasZones: hasZones) }
+            }
+        }
+
+        /// What is to be said of a mailbox: its trouble, who was heard of when, and what keeps zones from them.
+        private static func lines(
+            _ entry: MailboxEntry, _ time: LocalTime, _ obstacles: [String: [String]]
+        ) -> [String] {
+            let heard = entry.machines.flatMap { machine in
+                let trouble = entry.trouble(of: machine).map {
+                    "what \(machine.name) left cannot be read on: \($0)"
+                }
+                return ["\(machine.name) was last heard of on \(time.text(machine.lastHeard))"]
+                    + [trouble].compactMap(\.self) + (obstacles[machine.name] ?? [])
             }
             return ((entry.trouble.map { [$0] } ?? []) + heard).map {
                 Display.printable("\(entry.name): \($0)")

@@ -20,8 +20,12 @@ extension MailboxEvent {
             "received \(count.counted("picture")) from \(machine) through “\(mailbox)”"
         case .introduced(let machine, let by): EventPrinter.line(.introduced(name: machine, by: by))
         case .removed(let machine, let by): EventPrinter.line(.removed(name: machine, by: by))
+        case .zoneEnded(let machine, let zone):
+            "\(machine) shares \(zone.map { "the zone “\($0)”" } ?? "the scorebook") with this machine no more; what is here stays"
+        case .stopped(let machine, let error) where error.code == .notShared:
+            error.explanation(in: mailbox, machine: machine)
         case .stopped(let machine, let error):
-            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation)"
+            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation(in: mailbox, machine: machine))"
         case .wentBack(let machine):
             "“\(mailbox)” has gone back in time: something of \(machine) is gone that was there; nothing here is taken back"
         case .ownObjectsLost:
@@ -29,16 +33,34 @@ extension MailboxEvent {
         case .restored:
             "“\(mailbox)” has newer things of this machine than this scorebook knows, as after a backup was restored; everything goes "
                 + "there anew"
-        case .failed(let error): "the mailbox “\(mailbox)” cannot be used now: \(error.explanation)"
+        case .failed(let error):
+            "the mailbox “\(mailbox)” cannot be used now: \(error.explanation(in: mailbox))"
         case .recovered: "the mailbox “\(mailbox)” can be used again"
         }
     }
 }
 
 extension MailboxError {
-    /// What helps; nil if the message says all.
-    var hint: String? { Hint.ofMailbox[code] }
-
     /// What is wrong, and what helps.
-    var explanation: String { hint.map { "\(message); \($0)" } ?? message }
+    ///
+    /// - Parameters:
+    ///   - mailbox: what this machine calls the mailbox.
+    ///   - machine: what it calls the machine that has left what cannot be read on.
+    func explanation(in mailbox: String, machine: String? = nil) -> String {
+        Hint.sentence(message, Hint.ofMailbox(code.description, mailbox, machine: machine))
+    }
+}
+
+extension MailboxEntry {
+    /// Why it cannot be used, and what helps; nil if it can.
+    var trouble: String? {
+        lastError.map { Hint.sentence($0, Hint.ofMailbox(lastErrorCode, name)) }
+    }
+
+    /// Why what a machine has left there cannot be read on, and what helps; nil if it can.
+    func trouble(of machine: Machine) -> String? {
+        machine.problem.map {
+            Hint.sentence($0, Hint.ofMailbox(machine.problemCode, name, machine: machine.name))
+        }
+    }
 }

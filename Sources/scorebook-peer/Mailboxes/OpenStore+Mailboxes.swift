@@ -93,14 +93,6 @@ extension MailboxEntry {
 
     /// The word that people type for its kind.
     var kind: String { (try? MailboxPlace(location: location))?.kind ?? "unknown" }
-
-    /// Why it cannot be used, and what helps; nil if it can.
-    var trouble: String? {
-        lastError.map { error in
-            let hint = Hint.ofMailbox.first { $0.key.description == lastErrorCode }?.value
-            return hint.map { "\(error); \($0)" } ?? error
-        }
-    }
 }
 
 extension [MailboxEntry] {

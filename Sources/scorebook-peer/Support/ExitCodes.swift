@@ -50,6 +50,14 @@ struct Failure: Error {
         self.init(Self.code(error.code), error.words, hint: error.hint(with: machine))
     }
 
+    /// Translates an error of a mailbox.
+    ///
+    /// - Parameter mailbox: what this machine calls it; nil if that is not known.
+    init(_ error: MailboxError, in mailbox: String?) {
+        self.init(
+            Self.code(error.code), error.message, hint: Hint.ofMailbox(error.code.description, mailbox))
+    }
+
     /// Translates an error of any part of the program.
     init(_ error: any Error) {
         switch error {
@@ -62,7 +70,7 @@ struct Failure: Error {
         case let error as ScorebookError:
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as MailboxError:
-            self.init(Self.code(error.code), error.message, hint: error.hint)
+            self.init(error, in: nil)
         case let error as RecordNameError:
             self.init(.dataError, error.explanation)
         case let error as WebServerError:
@@ -176,7 +184,7 @@ struct Failure: Error {
     private static func code(_ code: MailboxError.Code) -> ExitCode {
         switch code {
         case .unreachable, .emptied: .unavailable
-        case .credentials, .notTrusted, .clockSkew, .sameIdentity: .refused
+        case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid: .dataError
         case .busy, .waiting: .temporaryFailure

@@ -55,7 +55,18 @@ enum Hint {
         .damagedRecord: repair,
     ]
 
-    static let ofMailbox: [MailboxError.Code: String] = [
+    /// What helps when a mailbox cannot be used, or cannot be read on; nil if the message says all.
+    ///
+    /// - Parameters:
+    ///   - mailbox: what this machine calls the mailbox; nil if that is not known.
+    ///   - machine: what it calls the machine that has left what cannot be read on.
+    static func ofMailbox(_ code: String?, _ mailbox: String?, machine: String? = nil) -> String? {
+        let hint = ofMailbox.first { $0.key.description == code }?.value
+        return hint?.replacing("NAME", with: mailbox.map(word) ?? "NAME")
+            .replacing("HOST", with: machine.map(word) ?? "HOST")
+    }
+
+    private static let ofMailbox: [MailboxError.Code: String] = [
         .credentials: "`scorebook-peer mailbox remove NAME` and `mailbox add` give it other ones",
         .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
         .full: "make room there, and it goes on by itself",
@@ -67,9 +78,17 @@ enum Hint {
             "if one of the two is a copy, run `scorebook-peer identity renew` on it; if it was a backup, `mailbox remove NAME` and `mailbox "
             + "add` begin anew there",
         .busy: "try again in a moment",
+        .notShared:
+            "pair the two again, or let `peers grant` there give this machine rights; `scorebook-peer peers forget HOST` ends it here",
         .waiting:
-            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check` and `mailbox sync` on that machine",
+            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check NAME` and `mailbox sync` on that machine",
     ]
+
+    /// A name as people type it in a command.
+    private static func word(_ name: String) -> String {
+        let isWord = name.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
+        return isWord ? name : "'\(name.replacing("'", with: "'\\''"))'"
+    }
 
     private static let fullHousehold =
         "removing machines makes no room, because removals stay; machines that have no household in common, as after `identity "
@@ -81,14 +100,13 @@ enum Hint {
     ///   one, which it may know by another name.
     static func naming(_ machine: String, in text: String, about message: String) -> String {
         guard !message.contains("“\(machine)” was away") else { return text }
-        let isWord = machine.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
-        let word = isWord ? machine : "'\(machine.replacing("'", with: "'\\''"))'"
-        return text.replacing("HOST", with: word).replacing("--start-over` on it", with: "--start-over` here")
+        return text.replacing("HOST", with: word(machine)).replacing(
+            "--start-over` on it", with: "--start-over` here")
     }
 
     private static let repair = "`scorebook-peer status --check --repair` and a sync mend it"
 
-    fileprivate static func sentence(_ message: String, _ hint: String?) -> String {
+    static func sentence(_ message: String, _ hint: String?) -> String {
         hint.map { "\(message); \($0)" } ?? message
     }
 }

@@ -35,27 +35,25 @@ struct PeerZoneFigures: Encodable {
 }
 
 extension PeerZoneStatus {
-    /// What keeps the zone from the machine, and what helps: a word and a text; nil if nothing does, or nothing waits for that.
+    /// What keeps the zone from the machine, and what helps; nil if nothing does, or nothing waits for that.
     ///
     /// - Parameters:
     ///   - hasZones: whether this machine has several zones.
     ///   - hasMailbox: whether this machine has a mailbox. Without one, all that waits for a meeting waits for the same.
-    func obstacleRow(hasZones: Bool, hasMailbox: Bool) -> [String]? {
-        let changes = pending.counted("change") + (hasZones ? " of the zone “\(zone)”" : "")
+    func obstacleText(hasZones: Bool, hasMailbox: Bool = true) -> String? {
+        let changes =
+            pending.counted("change") + (hasZones ? " of the zone “\(zone)”" : "")
+            + (pending == 1 ? " waits" : " wait")
         switch obstacle {
         case .notTakenUp? where pending > 0 && hasMailbox:
-            return [
-                "pending",
-                "\(changes) for \(peer), which has not taken the zone up: let the two meet on the network once; a mailbox brings no zone",
-            ]
+            return
+                "\(changes) for \(peer), which has not taken the zone up: let the two meet on the network once; a mailbox brings no zone"
         case .readOnly? where pending > 0:
-            return ["pending", "\(changes) for \(peer), which lets this machine read only"]
+            return "\(changes) here: \(peer) lets this machine read only"
         case .notShared?:
             let place = hasZones ? "the zone “\(zone)”" : "the scorebook"
-            return [
-                "not shared",
-                "\(peer) shares \(place) with this machine no more: nothing of it comes from there or goes there",
-            ]
+            return
+                "\(peer) shares \(place) with this machine no more: nothing of it comes from there or goes there"
         default: return nil
         }
     }

@@ -27,7 +27,12 @@ struct StatusText {
         }
         rows += try await refused()
         rows += unsynced()
-        rows += mailboxes.map { ["mailbox", words($0)] }
+        rows += mailboxes.flatMap { mailbox in
+            [["mailbox", words(mailbox)]]
+                + mailbox.machines.compactMap { machine in
+                    mailbox.trouble(of: machine).map { ["mailbox", "“\(mailbox.name)”: \($0)"] }
+                }
+        }
         if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
         if isVerbose {
             rows +=
@@ -109,8 +114,10 @@ struct StatusText {
     /// One line for each zone that something keeps from a machine.
     private var obstacles: [[String]] {
         let known = Set(peers.filter(\.isKnown).map(\.name))
-        return status.peerZones.filter { known.contains($0.peer) }.compactMap {
-            $0.obstacleRow(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty)
+        return status.peerZones.filter { known.contains($0.peer) }.compactMap { zone in
+            zone.obstacleText(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty).map {
+                [zone.obstacle == .notShared ? "not shared" : "pending", $0]
+            }
         }
     }
 
