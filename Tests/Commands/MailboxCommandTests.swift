@@ -175,6 +175,59 @@ import Testing
         }
     }
 
+    // MARK: What is wrong
+
+    /// Nobody could read what would be left there.
+    @Test func whoIsPairedWithNobodyIsToldSo() async throws {
+        try await withMachine { kitchen in
+            let folder = kitchen.scene.path("nas")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try await kitchen.addGame("Catan")
+            let added = try await kitchen.peer("mailbox", "add", "folder", folder)
+            #expect(added.contains("no machine is paired") && added.contains("added the mailbox"), "\(added)")
+            #expect(!added.contains("in step"), "\(added)")
+            let checked = try await kitchen.run("mailbox", "check")
+            #expect(checked.isSentence(77) && checked.output.isEmpty, "\(checked)")
+            #expect(checked.errors.contains("no machine is paired"), "\(checked)")
+            #expect(checked.errors.contains("`scorebook-peer pair`"), "\(checked)")
+        }
+    }
+
+    private struct Checked: Decodable { let sound: Bool }
+
+    /// The records of a machine whose note is gone may all lie in what another one has left.
+    @Test func aCheckHasOneVerdict() async throws {
+        try await withFolder { kitchen, study, folder in
+            try await kitchen.addGame("Catan")
+            for machine in [kitchen, study, kitchen] {
+                _ = try await machine.run("mailbox", "add", "folder", folder.path)
+                try await machine.peer("mailbox", "sync")
+            }
+            try await study.peer("mailbox", "sync")
+            let sound = try await kitchen.peer("mailbox", "check")
+            #expect(sound.contains("the same as here") && sound.contains("sound: read"), "\(sound)")
+            let own = try await heads(of: study, in: folder)
+            for head in own { try FileManager.default.removeItem(at: head) }
+            let checked = try await kitchen.run("mailbox", "check")
+            #expect(checked.exitCode == 65, "\(checked)")
+            #expect(checked.output.contains("the last head of study is not there"), "\(checked)")
+            #expect(
+                checked.errors.contains("something in “nas” is missing or damaged, although a new machine"),
+                "\(checked)")
+            #expect(!checked.errors.contains("could not be made"), "\(checked)")
+        }
+    }
+
+    /// The heads in a folder that a machine has put: those whose author has another folder than the other machine has.
+    private func heads(of machine: Machine, in folder: URL) async throws -> [URL] {
+        let heads = folder.appendingPathComponent("heads")
+        let author = try machine.rows("SELECT lower(hex(author)) FROM grdb_sync_mailboxAuthor")
+        return try FileManager.default.contentsOfDirectory(at: heads, includingPropertiesForKeys: nil).filter
+        {
+            head in !author.contains { head.lastPathComponent.hasPrefix($0) }
+        }
+    }
+
     // MARK: Wrong places
 
     @Test func aPlaceThatCannotHoldAMailboxIsRefused() async throws {

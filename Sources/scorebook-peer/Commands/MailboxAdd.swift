@@ -134,8 +134,10 @@ extension MailboxAdding {
             let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
             try await figures.set(passes.run([entry])[0])
         }
+        let none = MailboxPassFigures(
+            new.name, MailboxReport(), machines: try await store.scorebook.records.peers.all().count)
         try output.write(
-            figures.value ?? MailboxPassFigures(new.name, MailboxReport()),
+            figures.value ?? none,
             "added the mailbox “\(Display.printable(new.name))”")
     }
 }

@@ -135,7 +135,9 @@ struct MailboxCommand: AsyncParsableCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
             abstract: "Read everything in a mailbox, and prove that a new machine could be made from it.",
-            discussion: "Syncs first. The exit code is 65 if something is missing or damaged.")
+            discussion:
+                "Syncs first. The exit code is 65 if something is missing or damaged, and 77 if no paired machine may read there."
+        )
 
         @Argument(help: "The mailbox's name here; nothing for all.")
         var name: String?
@@ -165,10 +167,10 @@ struct MailboxCommand: AsyncParsableCommand {
             } else {
                 for figure in figures { figure.write() }
             }
-            if let first = figures.first(where: { !$0.sound }) {
-                throw Failure(
-                    .dataError, "a new machine could not be made from “\(Display.printable(first.mailbox))”",
-                    hint: "`scorebook-peer mailbox sync` on the machines that are named may mend it")
+            if let (mailbox, fault) = figures.lazy.compactMap({ found in
+                found.fault.map { (found.mailbox, $0) }
+            }).first {
+                throw fault.failure(Display.printable(mailbox))
             }
         }
     }

@@ -28,15 +28,20 @@ struct MailboxPasses {
                 report.set(result)
             }
             guard let report = report.value else { throw Failure.notYetEqual }
-            done.append(MailboxPassFigures(entry.name, report))
-            if !isJSON { Terminal.write(try await line(entry, report)) }
+            let machines = try await store.scorebook.records.peers.all().count
+            done.append(MailboxPassFigures(entry.name, report, machines: machines))
+            if !isJSON { Terminal.write(try await line(entry, report, machines: machines)) }
         }
         return done
     }
 
     /// A mailbox of which something cannot be read is not in step.
-    private func line(_ entry: MailboxEntry, _ report: MailboxReport) async throws -> String {
+    private func line(_ entry: MailboxEntry, _ report: MailboxReport, machines: Int) async throws -> String {
         let name = Display.printable(entry.name)
+        guard machines > 0 else {
+            return
+                "nothing of this scorebook lies in “\(name)” yet: \(MailboxPassFigures.nobody); \(MailboxPassFigures.pairing)"
+        }
         let now = try await store.scorebook.records.mailboxes.find(entry.name)
         let unread = now.machines.filter { $0.problem != nil }.map { Display.printable($0.name) }
         guard unread.isEmpty else {
@@ -64,8 +69,14 @@ struct MailboxPassFigures: Encodable, Sendable {
     let filesLeft: Int
     /// How many records other machines changed here.
     let changes: Int
+    /// How many machines are paired with this one. Without any, nothing is left there.
+    let machines: Int
 
-    init(_ mailbox: String, _ report: MailboxReport) {
+    static let nobody = "no machine is paired with this one that may read there"
+    static let pairing = "`scorebook-peer pair` pairs one, and the next sync leaves everything there"
+
+    init(_ mailbox: String, _ report: MailboxReport, machines: Int) {
+        self.machines = machines
         self.mailbox = mailbox
         batchesRead = report.segmentsRead
         batchesLeft = report.segmentsPut
