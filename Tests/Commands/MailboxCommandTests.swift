@@ -218,6 +218,70 @@ import Testing
         }
     }
 
+    private struct Pass: Decodable {
+        struct Unread: Decodable, Equatable {
+            let machine: String
+            let code: String
+        }
+        let unread: [Unread]
+        let paired: Int
+    }
+
+    /// What cannot be read keeps nothing else from being synced, but a script has to know.
+    @Test func theExitCodeOfASyncTellsThatSomethingIsNotRead() async throws {
+        try await withFolder { kitchen, study, folder in
+            for machine in [kitchen, study, kitchen] {
+                _ = try await machine.run("mailbox", "add", "folder", folder.path)
+                try await machine.peer("mailbox", "sync")
+            }
+            let before = try objects(folder)
+            try await kitchen.addGame("Catan")
+            try await kitchen.peer("mailbox", "sync")
+            let new = try objects(folder).filter { before[$0.key] == nil }
+            let segment = try #require(new.first { !$0.key.path.contains("/heads/") })
+            let head = try #require(new.first { $0.key.path.contains("/heads/") })
+
+            func sync(_ code: Int32, _ words: String, _ stored: String) async throws {
+                let outcome = try await study.run("mailbox", "sync")
+                #expect(outcome.exitCode == code && outcome.errors.contains(words), "\(outcome)")
+                #expect(outcome.output.contains("apart from what kitchen left there"), "\(outcome)")
+                let json = try await study.run("mailbox", "sync", "--json")
+                let passes = try JSONDecoder().decode([Pass].self, from: Data(json.output.utf8))
+                #expect(
+                    json.exitCode == code && passes[0].unread == [.init(machine: "kitchen", code: stored)])
+                #expect(passes[0].paired == 1)
+                #expect(try await study.peer("status").contains(words))
+            }
+            try FileManager.default.removeItem(at: segment.key)
+            try await sync(75, "has not come yet", "waiting")
+            try segment.value.dropLast().write(to: segment.key)
+            try await sync(65, "damaged", "invalid")
+            try segment.value.write(to: segment.key)
+            try await study.peer("mailbox", "sync")
+            #expect(try await haveEqualDigests(kitchen, study))
+            try FileManager.default.removeItem(at: head.key)
+            try await sync(75, "something of “kitchen” is gone that was there", "wentBack")
+            try head.value.write(to: head.key)
+            try await study.peer("mailbox", "sync")
+
+            try await kitchen.peer("peers", "grant", "study", "ScorebookData", "none")
+            try await kitchen.peer("mailbox", "sync")
+            try await sync(77, "no longer lets this machine read anything there", "notShared")
+            let outcome = try await study.run("mailbox", "sync")
+            #expect(outcome.errors.contains("`scorebook-peer peers forget kitchen`"), "\(outcome)")
+            let list = try await study.peer("mailbox")
+            #expect(list.contains("no longer lets this machine read anything there"), "\(list)")
+            #expect(!list.contains("shares the scorebook with this machine no more"), "\(list)")
+        }
+    }
+
+    /// The files in a folder, with what is in them.
+    private func objects(_ folder: URL) throws -> [URL: Data] {
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        let urls = (files?.compactMap { $0 as? URL } ?? []).filter { !$0.hasDirectoryPath }
+        return try Dictionary(uniqueKeysWithValues: urls.map { ($0, try Data(contentsOf: $0)) })
+    }
+
     /// The heads in a folder that a machine has put: those whose author has another folder than the other machine has.
     private func heads(of machine: Machine, in folder: URL) async throws -> [URL] {
         let heads = folder.appendingPathComponent("heads")

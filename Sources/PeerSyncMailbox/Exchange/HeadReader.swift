@@ -73,7 +73,8 @@ struct HeadReader {
             }
         }
         for author in known {
-            try await checkPresence(author, byID[author.peer], listed: greatest[author.author], &memory)
+            guard let peer = byID[author.peer] else { continue }
+            try await checkPresence(author, peer, listed: greatest[author.author], &memory, &heads.problems)
         }
         try await open(byID, &heads)
         return heads
@@ -123,16 +124,22 @@ struct HeadReader {
         return .nobody
     }
 
-    /// Tells when the head that was seen last is gone, and no newer one is there. A list may lag, so it asks for the head itself.
+    /// Looks for the head that was seen last, unless a newer one is there. A list may lag, so it asks for the head itself.
     private func checkPresence(
-        _ known: KnownAuthor, _ peer: Peer?, listed: Int64?, _ memory: inout Memory
+        _ known: KnownAuthor, _ peer: Peer, listed: Int64?, _ memory: inout Memory,
+        _ problems: inout ReadingProblems
     ) async throws {
         let name = known.author.headName(UInt64(known.counter))
-        guard let peer, listed ?? -1 < known.counter, !memory.toldGone.contains(name),
-            try await context.storage.get(name) == nil
-        else { return }
-        memory.toldGone.insert(name)
-        context.onEvent(.wentBack(machine: peer.name))
+        guard listed ?? -1 < known.counter, try await context.storage.get(name) == nil else { return }
+        // Who uses the mailbox no more may have removed all that it had put: then nothing is missing.
+        let isAnyLeft =
+            if listed != nil { true } else { try await !context.storage.list(known.author.folder).isEmpty }
+        if isAnyLeft {
+            problems.note(
+                MailboxError(.wentBack, "something of “\(peer.name)” is gone that was there"), of: peer)
+        }
+        guard memory.toldGone.insert(name).inserted else { return }
+        context.onEvent(isAnyLeft ? .wentBack(machine: peer.name) : .gone(machine: peer.name))
     }
 
     /// Opens what the store remembers of each peer.
@@ -158,8 +165,7 @@ struct HeadReader {
     private static func silence(of peer: Peer) -> MailboxError {
         MailboxError(
             .notShared,
-            "“\(peer.name)” no longer lets this machine read anything there: this machine was removed, or may use no zone of it any more, or "
-                + "the last note of “\(peer.name)” is damaged"
+            "“\(peer.name)” no longer lets this machine read anything there: this one was removed, or has no rights any more, or the note is damaged"
         )
     }
 }

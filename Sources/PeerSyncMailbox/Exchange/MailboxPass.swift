@@ -120,7 +120,8 @@ struct MailboxPass {
             } catch let damage as DamagedObject {
                 found.problems.note(damage, of: view.peer)
             } catch let error as RecordStoreError where error.concernsPeer {
-                found.problems.note(MailboxError(.other, error.message, underlying: error), of: view.peer)
+                found.problems.note(
+                    MailboxError(error.mailboxCode, error.message, underlying: error), of: view.peer)
             }
         }
     }
@@ -212,5 +213,15 @@ extension RecordStoreError {
     /// Whether the reason lies in what a peer has put, or in what the two machines are for each other.
     fileprivate var concernsPeer: Bool {
         [.clockSkew, .changeTokenExpired, .invalidRecord, .notPermitted, .noSuchPeer, .removed].contains(code)
+    }
+
+    /// What it is in a mailbox.
+    fileprivate var mailboxCode: MailboxError.Code {
+        switch code {
+        case .clockSkew: .clockSkew
+        case .changeTokenExpired: .away
+        case .invalidRecord: .invalid
+        default: .other
+        }
     }
 }

@@ -25,6 +25,8 @@ public enum MailboxEvent: Sendable {
     case stopped(machine: String, MailboxError)
     /// The storage has gone back in time: something is gone that a machine had put.
     case wentBack(machine: String)
+    /// Everything is gone that a machine had put: it has removed that, or the storage has gone back in time.
+    case gone(machine: String)
     /// The storage has lost what this machine had put; it puts everything anew.
     case ownObjectsLost
     /// The mailbox has something from this machine that this store never put: the store was restored from a backup. Everything is put anew.

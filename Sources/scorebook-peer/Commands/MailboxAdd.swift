@@ -132,10 +132,11 @@ extension MailboxAdding {
         let figures = Latest<MailboxPassFigures>()
         try await store.addMailbox(new) { entry in
             let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
-            try await figures.set(passes.run([entry])[0])
+            try await figures.set(passes.run(entry))
         }
+        let entry = try await store.mailbox(named: new.name)
         let none = MailboxPassFigures(
-            new.name, MailboxReport(), machines: try await store.scorebook.records.peers.all().count)
+            entry, MailboxReport(), paired: try await store.scorebook.records.peers.all().count)
         try output.write(
             figures.value ?? none,
             "added the mailbox “\(Display.printable(new.name))”")

@@ -64,11 +64,11 @@ struct MailboxCommand: AsyncParsableCommand {
             _ entry: MailboxEntry, _ time: LocalTime, _ obstacles: [String: [String]]
         ) -> [String] {
             let heard = entry.machines.flatMap { machine in
-                let trouble = entry.trouble(of: machine).map {
-                    "what \(machine.name) left cannot be read on: \($0)"
-                }
-                return ["\(machine.name) was last heard of on \(time.text(machine.lastHeard))"]
-                    + [trouble].compactMap(\.self) + (obstacles[machine.name] ?? [])
+                let heard = "\(machine.name) was last heard of on \(time.text(machine.lastHeard))"
+                let trouble = entry.trouble(of: machine).map { [$0] } ?? []
+                // Who lets this machine read nothing there shares no zone with it either.
+                guard machine.error?.code != .notShared else { return [heard] + trouble }
+                return [heard] + trouble + (obstacles[machine.name] ?? [])
             }
             return ((entry.trouble.map { [$0] } ?? []) + heard).map {
                 Display.printable("\(entry.name): \($0)")
@@ -100,7 +100,9 @@ struct MailboxCommand: AsyncParsableCommand {
                     app: .scorebook, store: store.scorebook.records, identity: store.identity,
                     displayName: "",
                     discovery: .off)
-                try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
+                try await entry.naming {
+                    try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
+                }
             }
             try await store.removeMailbox(entry.name)
             try output.write(
@@ -111,7 +113,12 @@ struct MailboxCommand: AsyncParsableCommand {
     struct Sync: SyncingCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
-            abstract: "Sync once with the mailboxes, or with one of them.")
+            abstract: "Sync once with the mailboxes, or with one of them.",
+            discussion: """
+                The exit code is 0 if everything there is read. Otherwise everything else is synced, and it says why something is not: \
+                65 for what is damaged, 75 for what has not come yet or is gone, 77 for a machine that lets this one read nothing any more \
+                or was away for too long.
+                """)
 
         @Argument(help: "The mailbox's name here; nothing for all.")
         var name: String?
@@ -124,10 +131,14 @@ struct MailboxCommand: AsyncParsableCommand {
         var stopped: Failure? { .notYetEqual }
 
         func run(_ store: OpenStore) async throws {
-            let entries = try await store.mailboxes(named: name)
-            let figures = try await MailboxPasses(store: store, session: session, isJSON: output.json).run(
-                entries)
+            let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
+            var figures: [MailboxPassFigures] = []
+            // The first that cannot be used ends it.
+            for entry in try await store.mailboxes(named: name) {
+                figures.append(try await entry.naming { try await passes.run(entry) })
+            }
             if output.json { try Terminal.write(json: figures) }
+            if let failure = figures.failure { throw failure }
         }
     }
 
@@ -158,7 +169,7 @@ struct MailboxCommand: AsyncParsableCommand {
                         try await mailbox.check()
                     }
                 }
-                try await session.run([check])
+                try await entry.naming { try await session.run([check]) }
                 guard let found = check.report.withLock({ $0 }) else { throw Failure.notYetEqual }
                 figures.append(MailboxCheckFigures(entry.name, found))
             }

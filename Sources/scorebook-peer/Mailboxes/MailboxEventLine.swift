@@ -46,10 +46,13 @@ struct MailboxEventLine: Encodable {
         case .stopped(let machine, let error):
             self.event = "mailboxStopped"
             (peer, reason, code) = (
-                machine, error.explanation(in: mailbox, machine: machine), error.code.description
+                machine, error.explanation(in: mailbox, of: machine), error.code.description
             )
         case .wentBack(let machine):
             self.event = "mailboxWentBack"
+            peer = machine
+        case .gone(let machine):
+            self.event = "mailboxGone"
             peer = machine
         case .ownObjectsLost: self.event = "mailboxOwnObjectsLost"
         case .restored: self.event = "mailboxRestored"

@@ -23,11 +23,13 @@ extension MailboxEvent {
         case .zoneEnded(let machine, let zone):
             "\(machine) shares \(zone.map { "the zone “\($0)”" } ?? "the scorebook") with this machine no more; what is here stays"
         case .stopped(let machine, let error) where error.code == .notShared:
-            error.explanation(in: mailbox, machine: machine)
+            error.explanation(in: mailbox, of: machine)
         case .stopped(let machine, let error):
-            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation(in: mailbox, machine: machine))"
+            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation(in: mailbox, of: machine))"
         case .wentBack(let machine):
             "“\(mailbox)” has gone back in time: something of \(machine) is gone that was there; nothing here is taken back"
+        case .gone(let machine):
+            "all is gone that \(machine) had left in “\(mailbox)”: it has removed that, or the storage has gone back in time; nothing here is taken back"
         case .ownObjectsLost:
             "“\(mailbox)” has lost what this machine had left there; everything goes there anew"
         case .restored:
@@ -40,27 +42,17 @@ extension MailboxEvent {
     }
 }
 
-extension MailboxError {
-    /// What is wrong, and what helps.
-    ///
-    /// - Parameters:
-    ///   - mailbox: what this machine calls the mailbox.
-    ///   - machine: what it calls the machine that has left what cannot be read on.
-    func explanation(in mailbox: String, machine: String? = nil) -> String {
-        Hint.sentence(message, Hint.ofMailbox(code.description, mailbox, machine: machine))
-    }
-}
-
 extension MailboxEntry {
     /// Why it cannot be used, and what helps; nil if it can.
-    var trouble: String? {
-        lastError.map { Hint.sentence($0, Hint.ofMailbox(lastErrorCode, name)) }
-    }
+    var trouble: String? { error?.explanation(in: name) }
 
     /// Why what a machine has left there cannot be read on, and what helps; nil if it can.
-    func trouble(of machine: Machine) -> String? {
-        machine.problem.map {
-            Hint.sentence($0, Hint.ofMailbox(machine.problemCode, name, machine: machine.name))
+    func trouble(of machine: Machine) -> String? { machine.error?.explanation(in: name, of: machine.name) }
+
+    /// Does something with it, so that what helps against an error names it.
+    func naming<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch let error as MailboxError {
+            throw Failure(error, in: name)
         }
     }
 }

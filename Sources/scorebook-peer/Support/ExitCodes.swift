@@ -52,10 +52,11 @@ struct Failure: Error {
 
     /// Translates an error of a mailbox.
     ///
-    /// - Parameter mailbox: what this machine calls it; nil if that is not known.
-    init(_ error: MailboxError, in mailbox: String?) {
-        self.init(
-            Self.code(error.code), error.message, hint: Hint.ofMailbox(error.code.description, mailbox))
+    /// - Parameters:
+    ///   - mailbox: what this machine calls it; nil if that is not known.
+    ///   - machine: the machine that has left what the error is about; nil if it is about the mailbox.
+    init(_ error: MailboxError, in mailbox: String?, of machine: String? = nil) {
+        self.init(Self.code(error.code), error.message, hint: error.hint(in: mailbox, of: machine))
     }
 
     /// Translates an error of any part of the program.
@@ -184,10 +185,10 @@ struct Failure: Error {
     private static func code(_ code: MailboxError.Code) -> ExitCode {
         switch code {
         case .unreachable, .emptied: .unavailable
-        case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared: .refused
+        case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid: .dataError
-        case .busy, .waiting: .temporaryFailure
+        case .busy, .waiting, .wentBack: .temporaryFailure
         case .other: .softwareError
         default: .softwareError
         }

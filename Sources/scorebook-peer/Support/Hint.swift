@@ -55,18 +55,8 @@ enum Hint {
         .damagedRecord: repair,
     ]
 
-    /// What helps when a mailbox cannot be used, or cannot be read on; nil if the message says all.
-    ///
-    /// - Parameters:
-    ///   - mailbox: what this machine calls the mailbox; nil if that is not known.
-    ///   - machine: what it calls the machine that has left what cannot be read on.
-    static func ofMailbox(_ code: String?, _ mailbox: String?, machine: String? = nil) -> String? {
-        let hint = ofMailbox.first { $0.key.description == code }?.value
-        return hint?.replacing("NAME", with: mailbox.map(word) ?? "NAME")
-            .replacing("HOST", with: machine.map(word) ?? "HOST")
-    }
-
-    private static let ofMailbox: [MailboxError.Code: String] = [
+    /// NAME is the mailbox, HOST the machine that has left what cannot be read on.
+    fileprivate static let ofMailbox: [MailboxError.Code: String] = [
         .credentials: "`scorebook-peer mailbox remove NAME` and `mailbox add` give it other ones",
         .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
         .full: "make room there, and it goes on by itself",
@@ -79,13 +69,14 @@ enum Hint {
             + "add` begin anew there",
         .busy: "try again in a moment",
         .notShared:
-            "pair the two again, or let `peers grant` there give this machine rights; `scorebook-peer peers forget HOST` ends it here",
+            "`peers grant` there or a new pairing mends that, and `scorebook-peer peers forget HOST` ends it here",
+        .wentBack: "nothing here is taken back, and it goes on when that machine has left something new",
         .waiting:
             "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check NAME` and `mailbox sync` on that machine",
     ]
 
     /// A name as people type it in a command.
-    private static func word(_ name: String) -> String {
+    fileprivate static func word(_ name: String) -> String {
         let isWord = name.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
         return isWord ? name : "'\(name.replacing("'", with: "'\\''"))'"
     }
@@ -106,7 +97,7 @@ enum Hint {
 
     private static let repair = "`scorebook-peer status --check --repair` and a sync mend it"
 
-    static func sentence(_ message: String, _ hint: String?) -> String {
+    fileprivate static func sentence(_ message: String, _ hint: String?) -> String {
         hint.map { "\(message); \($0)" } ?? message
     }
 }
@@ -132,6 +123,26 @@ extension PeerSyncError {
 
     /// The same, with the name or address of the other machine.
     func explanation(with machine: String) -> String { Hint.sentence(words, hint(with: machine)) }
+}
+
+extension MailboxError {
+    /// What helps; nil if the message says all.
+    ///
+    /// - Parameters:
+    ///   - mailbox: what this machine calls the mailbox; nil if that is not known.
+    ///   - machine: what it calls the machine that has left what cannot be read on.
+    func hint(in mailbox: String?, of machine: String? = nil) -> String? {
+        if code == .away, let machine {
+            return Hint.ofSync[.changeTokenExpired].map { Hint.naming(machine, in: $0, about: message) }
+        }
+        return Hint.ofMailbox[code]?.replacing("NAME", with: mailbox.map(Hint.word) ?? "NAME")
+            .replacing("HOST", with: machine.map(Hint.word) ?? "HOST")
+    }
+
+    /// What is wrong, and what helps.
+    func explanation(in mailbox: String, of machine: String? = nil) -> String {
+        Hint.sentence(message, hint(in: mailbox, of: machine))
+    }
 }
 
 extension RecordStoreError {

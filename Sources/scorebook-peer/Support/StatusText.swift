@@ -113,7 +113,9 @@ struct StatusText {
 
     /// One line for each zone that something keeps from a machine.
     private var obstacles: [[String]] {
-        let known = Set(peers.filter(\.isKnown).map(\.name))
+        // Who lets this machine read nothing in a mailbox is named there.
+        let named = mailboxes.flatMap(\.machines).filter { $0.error?.code == .notShared }.map(\.name)
+        let known = Set(peers.filter(\.isKnown).map(\.name)).subtracting(named)
         return status.peerZones.filter { known.contains($0.peer) }.compactMap { zone in
             zone.obstacleText(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty).map {
                 [zone.obstacle == .notShared ? "not shared" : "pending", $0]
