@@ -292,6 +292,37 @@ import Testing
         }
     }
 
+    /// A path may have any character, a sentence has one line.
+    @Test func lineBreaksMakeNoLines() async throws {
+        try await withMachine { kitchen in
+            let folder = kitchen.scene.path("n\nas")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let named = try await kitchen.start(["mailbox", "add", "folder", folder, "--as", "a\nb"])
+                .outcome()
+            #expect(named.isSentence(64) && named.errors.contains("no line breaks"), "\(named)")
+            try await kitchen.peer("mailbox", "add", "folder", folder)
+            let figures = try await kitchen.json([Figures].self, "mailbox", "list")
+            #expect(figures.map(\.name) == ["n\u{FFFD}as"] && figures[0].place.hasSuffix("/n\nas"))
+            try FileManager.default.removeItem(atPath: folder)
+            let failed = try await kitchen.run("mailbox", "sync")
+            #expect(
+                failed.isSentence(69) && failed.errors.contains("n\u{FFFD}as is not there now"), "\(failed)")
+        }
+    }
+
+    @Test func aHintNamesTheMailbox() async throws {
+        try await withMachine { kitchen in
+            let folder = URL(fileURLWithPath: kitchen.scene.path("nas"))
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try await kitchen.peer("mailbox", "add", "folder", folder.path, "--as", "my nas")
+            try FileManager.default.removeItem(at: folder.appendingPathComponent("heads"))
+            let outcome = try await kitchen.run("mailbox", "sync")
+            #expect(outcome.isSentence(69), "\(outcome)")
+            #expect(outcome.errors.contains("`scorebook-peer mailbox remove 'my nas'`"), "\(outcome)")
+            #expect(try await kitchen.peer("status").contains("mailbox remove 'my nas'"))
+        }
+    }
+
     // MARK: Wrong places
 
     @Test func aPlaceThatCannotHoldAMailboxIsRefused() async throws {

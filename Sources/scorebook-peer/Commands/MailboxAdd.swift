@@ -108,8 +108,12 @@ struct MailboxNaming: ParsableArguments {
     var name: String?
 
     func validate() throws {
-        guard name.map({ (1...64).contains($0.utf8.count) }) ?? true else {
+        guard let name else { return }
+        guard (1...64).contains(name.utf8.count) else {
             throw ValidationError("a name has 1 to 64 bytes")
+        }
+        guard name == Display.printable(name) else {
+            throw ValidationError("a name has no line breaks or other control characters")
         }
     }
 }

@@ -47,6 +47,12 @@ extension OpenStore {
                 .dataError, "another mailbox is called “\(Display.printable(new.name))”",
                 hint: "give this one another name with --as")
         }
+        guard new.name.utf8.count <= 64 else {
+            throw Failure(
+                .dataError,
+                "“\(Display.printable(new.name))” is too long a name for a mailbox: it has 1 to 64 bytes",
+                hint: "give it another name with --as")
+        }
         // First, because `listen` uses a mailbox as soon as the store has it.
         let former = try mailboxFile.secrets()[new.name]
         try mailboxFile.set(new.secrets, for: new.name)
