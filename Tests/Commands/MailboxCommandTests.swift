@@ -67,7 +67,7 @@ import Testing
             #expect(try await kitchen.peer("status").contains("is not there now"))
             #expect(
                 try await kitchen.run("doctor", "--port", "1").output.contains(
-                    "the mailbox “nas” cannot be used"))
+                    "the mailbox “nas” cannot be used: the folder \(folder.path) is not there now"))
             try FileManager.default.moveItem(at: folder.appendingPathExtension("away"), to: folder)
 
             #expect(
@@ -320,6 +320,32 @@ import Testing
             #expect(outcome.isSentence(69), "\(outcome)")
             #expect(outcome.errors.contains("`scorebook-peer mailbox remove 'my nas'`"), "\(outcome)")
             #expect(try await kitchen.peer("status").contains("mailbox remove 'my nas'"))
+        }
+    }
+
+    @Test func whatIsErasedLeavesNothing() async throws {
+        try await withFolder { kitchen, study, folder in
+            for machine in [kitchen, study] {
+                try await machine.peer("mailbox", "add", "folder", folder.path)
+            }
+            func names() throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            }
+            try await kitchen.peer("mailbox", "remove", "nas", "--erase")
+            #expect(try names().count == 2)
+            try await study.peer("mailbox", "sync")
+            try await study.peer("mailbox", "remove", "nas", "--erase")
+            #expect(try names() == [])
+        }
+    }
+
+    @Test(arguments: ["-1", "0", "1441", "x"]) func anIntervalIsANumberOfMinutes(text: String) async throws {
+        try await withMachine { kitchen in
+            let outcome = try await kitchen.start(["listen", "--mailbox-interval", text]).outcome()
+            #expect(outcome.isSentence(64), "\(outcome)")
+            #expect(
+                outcome.errors.contains("'\(text)'") && outcome.errors.contains("minutes from 1 to 1440"),
+                "\(outcome)")
         }
     }
 

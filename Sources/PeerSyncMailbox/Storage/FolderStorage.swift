@@ -89,6 +89,11 @@ public struct FolderStorage: WatchedMailboxStorage {
         }
     }
 
+    /// Removes the folder of objects, unless something is in it.
+    func removeIfEmpty(_ folder: MailboxFolder) async throws {
+        try await attempt(.write) { _ = rmdir(path(of: folder)) }
+    }
+
     public func changes() -> AsyncStream<Void>? {
         // Every news comes with a head.
         let heads = "\(url.path)/heads"
