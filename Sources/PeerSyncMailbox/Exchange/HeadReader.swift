@@ -114,7 +114,7 @@ struct HeadReader {
                 heardAt: context.nowText)
             let ended = try await context.store.database.write { db in
                 try entry.save(db)
-                return try ZoneLog.endOwnRights(db, at: peer.id, but: head.zones.map(\.section.zone))
+                return try takeRights(db, head, of: peer)
             }
             for zone in ended {
                 context.onEvent(.zoneEnded(machine: peer.name, zone: zone.isDefault ? nil : zone.name))
@@ -122,6 +122,17 @@ struct HeadReader {
             return .peer(peer.id)
         }
         return .nobody
+    }
+
+    /// Notes what a peer lets this machine do, as its head tells, with the head: an older one may say less than a session has said since.
+    ///
+    /// - Returns: the zones in which it lets this machine do nothing any more.
+    private func takeRights(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> [Zone] {
+        for (section, rights) in head.zones {
+            guard let zone = try context.store.zones.find(db, section.zone) else { continue }
+            try context.peerZone(zone, peer).noteOwnRightsIfNews(db, rights)
+        }
+        return try ZoneLog.endOwnRights(db, at: peer.id, but: head.zones.map(\.section.zone))
     }
 
     /// Looks for the head that was seen last, unless a newer one is there. A list may lag, so it asks for the head itself.

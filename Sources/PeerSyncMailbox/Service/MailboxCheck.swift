@@ -120,8 +120,7 @@ extension Mailbox {
             var report = MailboxReport()
             do {
                 let outcome = try await LogReader(
-                    context: context, peer: peer, head: source.head, section: source.section, zone: zone,
-                    isNew: true
+                    context: context, peer: peer, head: source.head, section: source.section, zone: zone
                 ).run(&report)
                 if outcome.isMissing {
                     check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")

@@ -136,6 +136,31 @@ import Testing
         #expect(try await household.rights() == [ZoneRights.none, ZoneRights.none])
     }
 
+    /// The head came, and then the storage could not be reached.
+    @Test func whatAHeadGivesIsNotLostWithTheRestOfThePass() async throws {
+        let household = try await Household()
+        let kitchen = household.kitchen
+        try await household.grant(.none)
+        try await household.studyWrites(1)
+        #expect(try await household.rights() == [ZoneRights.none, .write])
+        try await household.grant(.write)
+        try await household.study.add(2...2)
+        try await household.study.sync()
+        let cut = GettingStorage(kitchen.storage) { name in
+            if name.folder != MailboxFormat.heads {
+                throw MailboxError(.unreachable, "the storage was cut off")
+            }
+        }
+        let entry = try await kitchen.store.mailboxes.all()[0]
+        await #expect(throws: MailboxError.self) {
+            try await Mailbox(kitchen.engine, entry, in: cut).syncOnce()
+        }
+        #expect(try await household.rights() == [.write, .write])
+        try await kitchen.sync()
+        #expect(try await household.rights() == [.write, .write])
+        #expect(try await kitchen.titles() == ["Item number 1", "Item number 2"])
+    }
+
     /// A head of before, of when the kitchen might do nothing, comes back.
     @Test func anOlderHeadTakesNothingAway() async throws {
         let household = try await Household()
