@@ -84,8 +84,8 @@ import Testing
                 #expect(
                     peer["zones"] as? NSArray == [
                         [
-                            "zone": "ScorebookData", "rights": "write", "behind": 0,
-                            "lastSync": peer["lastSync"],
+                            "zone": "ScorebookData", "rights": "write", "ownRights": "write",
+                            "obstacle": NSNull(), "behind": 0, "lastSync": peer["lastSync"],
                         ]
                     ])
                 #expect((peer["key"] as? String)?.wholeMatch(of: /[0-9a-f]{64}/) != nil)

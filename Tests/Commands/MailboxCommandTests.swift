@@ -13,17 +13,8 @@ import Testing
         let machines: [Machine]
     }
 
-    /// Two paired machines, and a folder that both reach. No two of their commands run at the same time.
-    private func withFolder(_ body: (Machine, Machine, URL) async throws -> Void) async throws {
-        try await withPair { kitchen, study in
-            let folder = URL(fileURLWithPath: kitchen.scene.path("nas"))
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            try await body(kitchen, study, folder)
-        }
-    }
-
     @Test func machinesThatAreNeverOnTogetherHoldTheSame() async throws {
-        try await withFolder { kitchen, study, folder in
+        try await withMailboxFolder { kitchen, study, folder in
             try await kitchen.importHousehold()
             try await kitchen.peer("mailbox", "add", "folder", folder.path)
             let added = try await study.peer("mailbox", "add", "folder", folder.path, "--as", "nas two")
@@ -44,7 +35,7 @@ import Testing
     }
 
     @Test func theStatusTellsOfMailboxes() async throws {
-        try await withFolder { kitchen, study, folder in
+        try await withMailboxFolder { kitchen, study, folder in
             #expect(try await kitchen.peer("mailbox").hasPrefix("there is no mailbox"))
             for machine in [kitchen, study] {
                 try await machine.peer("mailbox", "add", "folder", folder.path)
@@ -67,7 +58,7 @@ import Testing
             #expect(try await kitchen.peer("status").contains("is not there now"))
             #expect(
                 try await kitchen.run("doctor", "--port", "1").output.contains(
-                    "the mailbox “nas” cannot be used"))
+                    "the mailbox “nas” cannot be used: the folder \(folder.path) is not there now"))
             try FileManager.default.moveItem(at: folder.appendingPathExtension("away"), to: folder)
 
             #expect(
@@ -80,7 +71,7 @@ import Testing
 
     /// The two listen all the time, and nothing but the folder is between them.
     @Test func whoListensUsesMailboxesThatCameMeanwhile() async throws {
-        try await withFolder { kitchen, study, folder in
+        try await withMailboxFolder { kitchen, study, folder in
             let listeners = [
                 try await kitchen.listen(extra: ["--passive"]), try await study.listen(extra: ["--passive"]),
             ]
@@ -100,7 +91,7 @@ import Testing
 
     /// The owner of the storage learns sizes and times.
     @Test func nothingInAMailboxHasAWordOfTheScorebook() async throws {
-        try await withFolder { kitchen, study, folder in
+        try await withMailboxFolder { kitchen, study, folder in
             try await kitchen.importHousehold()
             try await kitchen.peer(
                 "match", "add", "Catan", "Ada=1", "--new-persons", "--notes", "Unforgettable evening")
@@ -157,7 +148,7 @@ import Testing
     }
 
     @Test func aPlaceOrANameIsThereOnce() async throws {
-        try await withFolder { kitchen, _, folder in
+        try await withMailboxFolder { kitchen, _, folder in
             try await kitchen.peer("mailbox", "add", "folder", folder.path)
             let again = try await kitchen.run("mailbox", "add", "folder", folder.path, "--as", "other")
             #expect(again.isSentence(65) && again.errors.contains("“nas” lies there already"), "\(again)")

@@ -71,9 +71,9 @@ extension Finding {
         case mailboxInStep
         /// Nothing has synced with the mailbox, the subject, yet.
         case mailboxUnused
-        /// The mailbox, the subject, could not be used the last time.
+        /// The mailbox, the subject, could not be used the last time, for the reason.
         case mailboxFailed
-        /// What the peer has left in the mailbox, the subject, cannot be read on.
+        /// What the peer has left in the mailbox, the subject, cannot be read on, for the reason.
         case mailboxUnreadable
 
         // MARK: Another machine

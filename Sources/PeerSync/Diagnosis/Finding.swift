@@ -28,6 +28,8 @@ public struct Finding: Sendable, Equatable {
     public let number: Int64?
     /// The error of the engine behind the finding.
     public let error: PeerSyncError.Code?
+    /// What the facts say as the reason, in a sentence.
+    public let reason: String?
 
     /// Makes a finding.
     ///
@@ -38,9 +40,10 @@ public struct Finding: Sendable, Equatable {
     ///   - subject: see ``subject``.
     ///   - number: see ``number``.
     ///   - error: see ``error``.
+    ///   - reason: see ``reason``.
     public init(
         _ severity: Severity, _ code: Code, peer: String? = nil, subject: String? = nil, number: Int64? = nil,
-        error: PeerSyncError.Code? = nil
+        error: PeerSyncError.Code? = nil, reason: String? = nil
     ) {
         self.code = code
         self.severity = severity
@@ -48,5 +51,6 @@ public struct Finding: Sendable, Equatable {
         self.subject = subject
         self.number = number
         self.error = error
+        self.reason = reason
     }
 }

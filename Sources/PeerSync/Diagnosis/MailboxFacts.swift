@@ -4,20 +4,21 @@ public struct MailboxFacts: Sendable, Equatable {
     public var name: String
     /// Whether this machine has ever been in step with it.
     public var wasInStep: Bool
-    /// Whether it could not be used the last time.
-    public var hasFailed: Bool
+    /// Why it could not be used the last time, in a sentence; nil if it could.
+    public var failure: String?
     /// The names here of the machines that were heard of through it.
     public var heard: Set<String>
-    /// Those of them whose things there cannot be read on.
-    public var unreadable: Set<String>
+    /// Why what a machine has left there cannot be read on, in a sentence each, by its name here.
+    public var unreadable: [String: String]
 
     /// Makes facts; see the properties.
     public init(
-        name: String, wasInStep: Bool, hasFailed: Bool, heard: Set<String> = [], unreadable: Set<String> = []
+        name: String, wasInStep: Bool, failure: String? = nil, heard: Set<String> = [],
+        unreadable: [String: String] = [:]
     ) {
         self.name = name
         self.wasInStep = wasInStep
-        self.hasFailed = hasFailed
+        self.failure = failure
         self.heard = heard
         self.unreadable = unreadable
     }

@@ -67,13 +67,16 @@ struct HeadReader {
             case .nobody:
                 memory.unreadable[author] = (counter, tried)
                 // A peer that has written for this machine before, and does so no more, is not an author for it.
-                if let former { try await context.store.database.write { try former.forgetHead($0) } }
+                if let former {
+                    try await context.store.database.write { try former.forgetHead($0, at: counter) }
+                }
             }
         }
         for author in known {
-            try await checkPresence(author, byID[author.peer], listed: greatest[author.author], &memory)
+            guard let peer = byID[author.peer] else { continue }
+            try await checkPresence(author, peer, listed: greatest[author.author], &memory, &heads.problems)
         }
-        heads.views = try await views(byID)
+        try await open(byID, &heads)
         return heads
     }
 
@@ -96,47 +99,89 @@ struct HeadReader {
         }
         guard writer != nil || HeadCodec.hasAllParts(bytes) else { return .notThere }
         for peer in writer.map({ [$0] }) ?? peers {
+            let head: OpenedHead
             do {
-                let head = try DamagedObject.naming(author.headName(UInt64(counter))) {
-                    () throws(DamagedObject) in
-                    try HeadCodec.open(
-                        bytes, of: author, counter: UInt64(counter), by: peer.publicKey, as: context.secrets)
-                }
-                guard head != nil else { continue }
+                guard
+                    let opened = try DamagedObject.naming(
+                        author.headName(UInt64(counter)),
+                        { () throws(DamagedObject) in
+                            try HeadCodec.open(
+                                bytes, of: author, counter: UInt64(counter), by: peer.publicKey,
+                                as: context.secrets)
+                        })
+                else { continue }
+                head = opened
             } catch let damage {
                 return .damaged(peer, damage)
             }
             let entry = KnownAuthor(
                 mailbox: context.mailbox, peer: peer.id, author: author, counter: counter, head: bytes,
                 heardAt: context.nowText)
-            try await context.store.database.write { try entry.save($0) }
+            let ended = try await context.store.database.write { db in
+                try entry.save(db)
+                return try takeRights(db, head, of: peer)
+            }
+            for zone in ended {
+                context.onEvent(.zoneEnded(machine: peer.name, zone: zone.isDefault ? nil : zone.name))
+            }
             return .peer(peer.id)
         }
         return .nobody
     }
 
-    /// Tells when the head that was seen last is gone, and no newer one is there. A list may lag, so it asks for the head itself.
+    /// Notes what a peer lets this machine do, as its head tells, with the head: an older one may say less than a session has said since.
+    ///
+    /// - Returns: the zones in which it lets this machine do nothing any more.
+    private func takeRights(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> [Zone] {
+        for (section, rights) in head.zones {
+            guard let zone = try context.store.zones.find(db, section.zone) else { continue }
+            try context.peerZone(zone, peer).noteOwnRightsIfNews(db, rights)
+        }
+        return try ZoneLog.endOwnRights(db, at: peer.id, but: head.zones.map(\.section.zone))
+    }
+
+    /// Looks for the head that was seen last, unless a newer one is there. A list may lag, so it asks for the head itself.
     private func checkPresence(
-        _ known: KnownAuthor, _ peer: Peer?, listed: Int64?, _ memory: inout Memory
+        _ known: KnownAuthor, _ peer: Peer, listed: Int64?, _ memory: inout Memory,
+        _ problems: inout ReadingProblems
     ) async throws {
         let name = known.author.headName(UInt64(known.counter))
-        guard let peer, listed ?? -1 < known.counter, !memory.toldGone.contains(name),
-            try await context.storage.get(name) == nil
-        else { return }
-        memory.toldGone.insert(name)
-        context.onEvent(.wentBack(machine: peer.name))
+        guard listed ?? -1 < known.counter, try await context.storage.get(name) == nil else { return }
+        // Who uses the mailbox no more may have removed all that it had put: then nothing is missing.
+        let isAnyLeft =
+            if listed != nil { true } else { try await !context.storage.list(known.author.folder).isEmpty }
+        if isAnyLeft {
+            problems.note(
+                MailboxError(.wentBack, "something of “\(peer.name)” is gone that was there"), of: peer)
+        }
+        guard memory.toldGone.insert(name).inserted else { return }
+        context.onEvent(isAnyLeft ? .wentBack(machine: peer.name) : .gone(machine: peer.name))
     }
 
     /// Opens what the store remembers of each peer.
-    private func views(_ peers: [Int64: Peer]) async throws -> [AuthorView] {
-        try await context.store.database.read { try KnownAuthor.all($0, mailbox: context.mailbox) }.compactMap
-        { known in
-            guard let peer = peers[known.peer],
+    private func open(_ peers: [Int64: Peer], _ heads: inout Heads) async throws {
+        for known in try await context.store.database.read({
+            try KnownAuthor.all($0, mailbox: context.mailbox)
+        }) {
+            guard let peer = peers[known.peer] else { continue }
+            guard !known.head.isEmpty else {
+                heads.problems.note(Self.silence(of: peer), of: peer)
+                continue
+            }
+            guard
                 let head = try? HeadCodec.open(
                     known.head, of: known.author, counter: UInt64(known.counter), by: peer.publicKey,
                     as: context.secrets)
-            else { return nil }
-            return AuthorView(peer: peer, head: head)
+            else { continue }
+            heads.views.append(AuthorView(peer: peer, head: head))
         }
+    }
+
+    /// Nobody can tell damaged slots from those for others.
+    private static func silence(of peer: Peer) -> MailboxError {
+        MailboxError(
+            .notShared,
+            "“\(peer.name)” no longer lets this machine read anything there: this one was removed, or has no rights any more, or the note is damaged"
+        )
     }
 }

@@ -109,11 +109,16 @@ struct HeadWriter {
                 }
             },
             wanted: Array(wanted.prefix(MailboxLimits.files)), wantsMore: wanted.count > MailboxLimits.files,
-            refused: try refused(db, part.zone), damaged: damaged(in: part.zone))
+            refused: try refused(db, part.zone), damaged: damaged(in: part))
     }
 
-    private func damaged(in zone: Zone) -> [ZoneSection.Damaged] {
-        let all = Set(damaged.filter { $0.zone ?? zone.row == zone.row }).map {
+    /// What this machine could not open of those who read the section.
+    private func damaged(in part: Part) -> [ZoneSection.Damaged] {
+        let found = damaged.filter { damaged in
+            damaged.zone ?? part.zone.row == part.zone.row
+                && part.readers.contains { $0.peer.id == damaged.peer.id }
+        }
+        let all = Set(found).map {
             ZoneSection.Damaged(replica: ReplicaID(hashing: $0.peer.publicKey), object: $0.object)
         }
         let inOrder = all.sorted {

@@ -9,8 +9,6 @@ struct LogReader {
     let head: OpenedHead
     let section: ZoneSection
     let zone: Zone
-    /// Whether this pass has got the head. An older one may say less than a session has said since.
-    let isNew: Bool
 
     /// How far the reader is. A session may change that at any moment.
     private struct Standing {
@@ -67,7 +65,7 @@ struct LogReader {
         return outcome
     }
 
-    /// Notes what the peer has read of this machine, and what it lets this one do.
+    /// Notes what the peer has read of this machine.
     ///
     /// - Returns: whether it has read what this store never wrote.
     private func acknowledge() async throws -> Bool {
@@ -80,9 +78,6 @@ struct LogReader {
         }
         if isNews, let token = read?.token {
             try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
-        }
-        if isNew, let rights = head.zones.first(where: { $0.section.zone == zone.id })?.rights {
-            try await context.peerZone(zone, peer).noteOwnRights(rights)
         }
         return isRestored
     }

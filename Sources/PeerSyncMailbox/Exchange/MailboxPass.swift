@@ -46,7 +46,7 @@ struct MailboxPass {
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
         var found = Found(problems: heads.problems)
         for view in heads.views {
-            try await read(view, zones, isNew: heads.new.contains(view.peer.id), &found)
+            try await read(view, zones, &found)
         }
         let files = FileExchange(context: context, views: heads.views)
         try await files.fetch(zones, &found.report, &found.problems)
@@ -98,14 +98,13 @@ struct MailboxPass {
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
     private func read(
-        _ view: AuthorView, _ zones: [Zone], isNew: Bool, _ found: inout Found
+        _ view: AuthorView, _ zones: [Zone], _ found: inout Found
     ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
-                context: context, peer: view.peer, head: view.head, section: section, zone: zone,
-                isNew: isNew)
+                context: context, peer: view.peer, head: view.head, section: section, zone: zone)
             do {
                 let outcome = try await reader.run(&found.report)
                 found.tellsOfRestoring = found.tellsOfRestoring || outcome.tellsOfRestoring
@@ -120,7 +119,8 @@ struct MailboxPass {
             } catch let damage as DamagedObject {
                 found.problems.note(damage, of: view.peer, in: zone)
             } catch let error as RecordStoreError where error.concernsPeer {
-                found.problems.note(MailboxError(.other, error.message, underlying: error), of: view.peer)
+                found.problems.note(
+                    MailboxError(error.mailboxCode, error.message, underlying: error), of: view.peer)
             }
         }
     }
@@ -237,6 +237,16 @@ extension RecordStoreError {
             false
         // ErrorCodeTests find no other.
         default: false
+        }
+    }
+
+    /// What it is in a mailbox.
+    fileprivate var mailboxCode: MailboxError.Code {
+        switch code {
+        case .clockSkew: .clockSkew
+        case .changeTokenExpired: .away
+        case .invalidRecord: .invalid
+        default: .other
         }
     }
 }

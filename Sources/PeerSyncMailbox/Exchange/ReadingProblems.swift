@@ -39,8 +39,10 @@ struct ReadingProblems {
             return changed.compactMap { author in peers.first { $0.id == author.peer } }
         }
         for peer in news {
-            // That is nothing unusual, and the status tells it.
-            guard let problem = found[peer.id], problem.code != .waiting else { continue }
+            // The one is nothing unusual, and the status tells it; the other has an event of its own.
+            guard let problem = found[peer.id], ![.waiting, .wentBack].contains(problem.code) else {
+                continue
+            }
             context.onEvent(.stopped(machine: peer.name, problem))
         }
     }

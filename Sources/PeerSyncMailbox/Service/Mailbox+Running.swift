@@ -55,9 +55,11 @@ extension Mailbox: Service {
         while !Task.isCancelled {
             if let changes = watched.changes() {
                 for await _ in changes { pause.hurry() }
+                // It has gone, or nobody can watch it any more.
+                pause.hurry()
             }
-            // The folder that it watches comes with the first head.
-            guard (try? await Task.sleep(for: options.interval)) != nil else { return }
+            // The folder that it watches comes with the first head, or with the disk that it is on.
+            guard (try? await Task.sleep(for: min(options.interval, Self.longestAway))) != nil else { return }
         }
     }
 
@@ -83,15 +85,28 @@ extension Mailbox: Service {
         }
     }
 
+    /// How long a storage of this machine may be back before somebody looks: its disk is there again.
+    private static let longestAway = Duration.seconds(60)
+
     /// How long it is until the next pass, if nothing happens.
     ///
     /// - Parameters:
-    ///   - failures: how often in a row the storage has failed. It is asked less and less often, at last every 16 minutes, or at the usual interval if that is longer.
+    ///   - failures: how often in a row the storage has failed.
     ///   - waitsUntil: until when changes wait for their own authors. They go in time, however seldom this machine looks for news.
     func pause(after failures: Int, waitsUntil: Int64?, now: Int64) -> Duration {
-        let longest = max(options.interval, .seconds(16 * 60))
-        let usual = min(options.interval * (1 << min(failures, 4)), longest) * Double.random(in: 1...1.25)
-        guard let until = waitsUntil else { return usual }
-        return min(usual, .milliseconds(max(0, until - now)))
+        let interval = Self.interval(
+            options, failures: failures, isWatched: storage is any WatchedMailboxStorage)
+        let pause = interval * Double.random(in: 1...1.25)
+        return waitsUntil.map { min(pause, .milliseconds(max(0, $0 - now))) } ?? pause
+    }
+
+    /// How long to wait for the next pass after some failures in a row. A storage that fails is asked less and less often, at last every
+    /// 16 minutes, or at the usual interval if that is longer. To ask one of this machine costs nothing, and nothing tells that it is back.
+    static func interval(_ options: MailboxOptions, failures: Int, isWatched: Bool) -> Duration {
+        guard failures > 0, isWatched else {
+            let longest = max(options.interval, .seconds(16 * 60))
+            return min(options.interval * (1 << min(failures, 4)), longest)
+        }
+        return min(options.interval, longestAway)
     }
 }

@@ -89,5 +89,7 @@ public final class Mailbox: Sendable {
             try await storage.delete(object.name)
         }
         for object in try await storage.list(own.folder) { try await storage.delete(object.name) }
+        guard let folder = storage as? FolderStorage else { return }
+        for name in [own.folder, MailboxFormat.heads] { try await folder.removeIfEmpty(name) }
     }
 }

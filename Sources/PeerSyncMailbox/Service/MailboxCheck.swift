@@ -25,8 +25,11 @@ public struct MailboxCheck: Sendable, Equatable {
     /// What is wrong, one sentence for each.
     public internal(set) var problems: [String] = []
 
-    /// Whether a newcomer could be made from the mailbox, with all that this store has.
-    public var isSound: Bool { problems.isEmpty && zones.allSatisfy(\.isEqual) }
+    /// Whether a newcomer could be made from the mailbox, with all that this store has, and nothing is wrong.
+    public var isSound: Bool { problems.isEmpty && isComplete }
+
+    /// Whether a newcomer could be made from the mailbox, with all that this store has. Not if nobody may read there: then nothing is there.
+    public var isComplete: Bool { !zones.isEmpty && zones.allSatisfy(\.isEqual) }
 }
 
 extension Mailbox {
@@ -120,8 +123,7 @@ extension Mailbox {
             var report = MailboxReport()
             do {
                 let outcome = try await LogReader(
-                    context: context, peer: peer, head: source.head, section: source.section, zone: zone,
-                    isNew: true
+                    context: context, peer: peer, head: source.head, section: source.section, zone: zone
                 ).run(&report)
                 if outcome.isMissing {
                     check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")

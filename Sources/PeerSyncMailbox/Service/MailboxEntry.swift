@@ -20,6 +20,11 @@ public struct MailboxEntry: Sendable, Equatable {
     /// The machines of which this one has heard there, by name.
     public let machines: [Machine]
 
+    /// ``lastError`` and ``lastErrorCode`` as an error; nil if it could be used.
+    public var error: MailboxError? {
+        lastError.map { MailboxError(.init(description: lastErrorCode ?? "other"), $0) }
+    }
+
     /// A machine of which this one has heard through the mailbox.
     public struct Machine: Sendable, Equatable {
         /// The name of the machine here.
@@ -33,6 +38,11 @@ public struct MailboxEntry: Sendable, Equatable {
         /// The number of records of this machine that the other one has not taken, beyond those in
         /// ``/PeerSyncStore/StoreStatus/refused``: of many it names only some.
         public let furtherRefused: Int
+
+        /// ``problem`` and ``problemCode`` as an error; nil if this machine reads on.
+        public var error: MailboxError? {
+            problem.map { MailboxError(.init(description: problemCode ?? "other"), $0) }
+        }
     }
 
     init(_ db: Database, _ row: Row, _ store: RecordStore) throws {

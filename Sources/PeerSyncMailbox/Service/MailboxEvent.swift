@@ -18,10 +18,15 @@ public enum MailboxEvent: Sendable {
     case introduced(machine: String, by: String?)
     /// A machine is a peer no more, because another one has removed it from the household.
     case removed(machine: String, by: String?)
+    /// A machine lets this one do nothing in a zone any more, as its new head tells; the name of the zone is nil for the default one. Nothing is
+    /// deleted here.
+    case zoneEnded(machine: String, zone: String?)
     /// What a machine has put cannot be read on, for this reason. Nothing is taken back, and others go on. Told once for each reason.
     case stopped(machine: String, MailboxError)
     /// The storage has gone back in time: something is gone that a machine had put.
     case wentBack(machine: String)
+    /// Everything is gone that a machine had put: it has removed that, or the storage has gone back in time.
+    case gone(machine: String)
     /// The storage has lost what this machine had put; it puts everything anew.
     case ownObjectsLost
     /// The mailbox has something from this machine that this store never put: the store was restored from a backup. Everything is put anew.

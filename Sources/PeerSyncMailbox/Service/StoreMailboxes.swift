@@ -29,7 +29,7 @@ public struct StoreMailboxes: Sendable {
     /// Adds a mailbox. Nothing is read or written there before a ``Mailbox`` does.
     ///
     /// - Parameters:
-    ///   - name: what people call it; unique in the store, 1 to 64 bytes.
+    ///   - name: what people call it; unique in the store, 1 to 64 bytes without control characters.
     ///   - location: where it is, in a form that the app understands; no secrets, because backups of the store have it.
     /// - Throws: ``/PeerSyncStore/RecordStoreError``: `ambiguous` when the name is taken, `invalidValue`.
     @discardableResult
@@ -37,7 +37,9 @@ public struct StoreMailboxes: Sendable {
         guard (1...64).contains(name.utf8.count),
             !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
-            throw RecordStoreError(.invalidValue, "“\(name)” is no name for a mailbox: it has 1 to 64 bytes")
+            throw RecordStoreError(
+                .invalidValue,
+                "a mailbox has a name of 1 to 64 bytes, without line breaks and other control characters")
         }
         try await store.database.write { [store] db in
             let isTaken =

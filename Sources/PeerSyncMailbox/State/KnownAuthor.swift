@@ -31,19 +31,28 @@ struct KnownAuthor: Sendable {
             sql: """
                 INSERT INTO grdb_sync_mailboxAuthor (mailbox, peer, author, counter, head, heardAt) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (mailbox, peer) DO UPDATE SET author = excluded.author, counter = excluded.counter,
-                    head = excluded.head, heardAt = excluded.heardAt
+                    head = excluded.head, heardAt = excluded.heardAt, silentCounter = 0
                 """,
             arguments: [mailbox, peer, Data(author.bytes), counter, Data(head), heardAt])
     }
 
     /// Takes what the last head said for out of date, because a later one is not for this machine. The counter stays, so that nobody can
-    /// pass an older head off as the last one.
-    func forgetHead(_ db: Database) throws {
+    /// pass an older head off as the last one. This machine may do nothing at the peer from then on; what a session has said since that
+    /// head came, the same one does not take back.
+    ///
+    /// - Parameter counter: that of the later one.
+    func forgetHead(_ db: Database, at counter: Int64) throws {
+        let known = try Int64.fetchOne(
+            db, sql: "SELECT silentCounter FROM grdb_sync_mailboxAuthor WHERE mailbox = ? AND peer = ?",
+            arguments: [mailbox, peer])
+        guard let known, known < counter else { return }
         try db.execute(
             sql: """
-                UPDATE grdb_sync_mailboxAuthor SET head = X'', furtherRefused = 0 WHERE mailbox = ? AND peer = ?
-                """, arguments: [mailbox, peer])
+                UPDATE grdb_sync_mailboxAuthor SET head = X'', furtherRefused = 0, silentCounter = ?
+                WHERE mailbox = ? AND peer = ?
+                """, arguments: [counter, mailbox, peer])
         try ZoneLog.endRefusals(db, by: peer, mailbox: mailbox)
+        _ = try ZoneLog.endOwnRights(db, at: peer)
     }
 
     /// Whether a head is one that this machine has not taken into account.

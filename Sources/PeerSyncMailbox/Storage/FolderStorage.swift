@@ -89,14 +89,30 @@ public struct FolderStorage: WatchedMailboxStorage {
         }
     }
 
+    /// Removes the folder of objects, unless something is in it.
+    func removeIfEmpty(_ folder: MailboxFolder) async throws {
+        try await attempt(.write) { _ = rmdir(path(of: folder)) }
+    }
+
     public func changes() -> AsyncStream<Void>? {
         // Every news comes with a head.
-        FileWatch(folder: "\(url.path)/heads").map { watch in
+        let heads = "\(url.path)/heads"
+        let place = Self.place(of: heads)
+        return FileWatch(folder: heads).map { watch in
             AsyncStream {
-                for await _ in watch.changes { return () }
+                for await _ in watch.changes {
+                    // A disk that went and comes back has another folder, of which this watch says nothing.
+                    return place == Self.place(of: heads) ? () : nil
+                }
                 return nil
             }
         }
+    }
+
+    /// Which folder has a path now; nil for none.
+    private static func place(of path: String) -> [UInt64]? {
+        var status = stat()
+        return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
     }
 
     // MARK: Paths

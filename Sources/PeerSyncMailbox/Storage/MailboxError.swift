@@ -29,6 +29,12 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let busy = Code(description: "busy")
         /// Something that a machine has put has not come yet: it is still on its way, or the storage has lost it.
         public static let waiting = Code(description: "waiting")
+        /// A machine that has left something for this one before lets it read nothing any more.
+        public static let notShared = Code(description: "notShared")
+        /// What a machine had put is gone: the storage has gone back in time, or has lost it.
+        public static let wentBack = Code(description: "wentBack")
+        /// A machine was away for so long that deletions are forgotten that it has not seen; it has to start over in a session.
+        public static let away = Code(description: "away")
         /// Anything else.
         public static let other = Code(description: "other")
     }
@@ -57,8 +63,8 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     /// Whether trying again later may help without anybody doing anything.
     public var isTransient: Bool {
         switch code {
-        case .unreachable, .full, .clockSkew, .busy, .waiting, .other: true
-        case .credentials, .notTrusted, .readOnly, .invalid, .emptied, .sameIdentity: false
+        case .unreachable, .full, .clockSkew, .busy, .waiting, .wentBack, .other: true
+        case .credentials, .notTrusted, .readOnly, .invalid, .emptied, .sameIdentity, .notShared, .away: false
         // ErrorCodeTests find no other.
         default: false
         }

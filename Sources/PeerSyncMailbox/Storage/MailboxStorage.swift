@@ -33,7 +33,8 @@ public protocol MailboxStorage: Sendable {
 /// Storage that can tell by itself that something may have changed.
 public protocol WatchedMailboxStorage: MailboxStorage {
     /// An element after changes by anybody, also by this machine; changes that nobody has awaited yet share one. Nil when the system gives no
-    /// watch. The mailbox asks regularly all the same.
+    /// watch, as of a folder that is not there; the stream ends when the watched place has gone. The mailbox asks regularly all the same, and while the
+    /// storage cannot be used at least once a minute, because it lies on this machine.
     func changes() -> AsyncStream<Void>?
 }
 

@@ -24,12 +24,17 @@ extension PeerZone {
     /// Notes what the peer lets this machine do in the zone. If it may write there, what the peer refused before for that reason is sent
     /// again. Writes only what is news.
     package func noteOwnRights(_ rights: ZoneRights) async throws {
-        let isNews = try await read { peerZone, db in
-            if try Zones.ownRights(db, peer: peerZone.peer.id, zone: peerZone.zoneID) != rights {
-                return true
-            }
-            return try rights == .write && peerZone.hasRefusedForRights(db)
-        }
+        let isNews = try await read { try $0.isNews($1, rights) }
         if isNews { try await write { try $0.noteOwnRights($1, rights) } }
+    }
+
+    /// Notes in the open transaction what the peer lets this machine do in the zone, if that is news.
+    package func noteOwnRightsIfNews(_ db: Database, _ rights: ZoneRights) throws {
+        if try isNews(db, rights) { try noteOwnRights(db, rights) }
+    }
+
+    private func isNews(_ db: Database, _ rights: ZoneRights) throws -> Bool {
+        if try Zones.ownRights(db, peer: peer.id, zone: zoneID) != rights { return true }
+        return try rights == .write && hasRefusedForRights(db)
     }
 }

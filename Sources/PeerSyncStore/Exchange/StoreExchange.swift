@@ -90,9 +90,7 @@ package struct StoreExchange: Sendable {
         }
         guard isAnyLost == true else { return }
         try await store.database.write { db in
-            try db.execute(
-                sql: "UPDATE grdb_sync_peerZone SET ownRights = \(ZoneRights.none.rawValue) WHERE \(others)",
-                arguments: [peer.id])
+            _ = try Zones.endOwnRights(db, peer: peer.id, but: zones.map(\.row))
         }
     }
 

@@ -76,7 +76,8 @@ enum MailboxTables {
         -- The peers that write there. author: the name of their folder. head: the last one, as it lies there;
         -- empty if a later one says nothing to this machine. heardAt: when it was
         -- seen first. problem: why this machine does not read on, and its code. furtherRefused: how many records of this machine it has
-        -- refused beyond those that it names.
+        -- refused beyond those that it names. silentCounter: the greatest counter of a head that says nothing to this machine, since one
+        -- said something; 0 if there is none.
         CREATE TABLE IF NOT EXISTS grdb_sync_mailboxAuthor (
             mailbox INTEGER NOT NULL REFERENCES grdb_sync_mailbox (id) ON DELETE CASCADE,
             peer INTEGER NOT NULL,
@@ -87,6 +88,7 @@ enum MailboxTables {
             problem TEXT,
             problemCode TEXT,
             furtherRefused INTEGER NOT NULL DEFAULT 0,
+            silentCounter INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (mailbox, peer)
         ) WITHOUT ROWID;
 

@@ -79,6 +79,18 @@ package struct ZoneLog: Sendable {
         try Zones.rights(db, peer: peer.id, zone: zone)
     }
 
+    /// Notes that a peer lets this machine do nothing in the zones that its head does not name.
+    ///
+    /// - Returns: the zones in which that is news.
+    package static func endOwnRights(
+        _ db: Database, at peer: Int64, but named: [ZoneID] = []
+    ) throws -> [Zone] {
+        let zones = try Zones.all(db)
+        let ended = try Zones.endOwnRights(
+            db, peer: peer, but: zones.filter { named.contains($0.id) }.map(\.row))
+        return zones.filter { ended.contains($0.row) }
+    }
+
     /// The number up to which a peer has acknowledged this store's changes.
     package func acknowledged(_ db: Database, by peer: Peer) throws -> Int64 {
         try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence

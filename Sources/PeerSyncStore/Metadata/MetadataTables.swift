@@ -248,6 +248,7 @@ enum MetadataTables {
             ("mailbox", "restoredAt", "INTEGER"), ("mailbox", "checkedAt", "INTEGER"),
             ("mailbox", "headHash", "BLOB"),
             ("mailboxAuthor", "furtherRefused", "INTEGER NOT NULL DEFAULT 0"),
+            ("mailboxAuthor", "silentCounter", "INTEGER NOT NULL DEFAULT 0"),
             ("refusedRecord", "mailbox", "INTEGER"),
         ]
         where try !db.hasColumn(column, of: prefix + table) {

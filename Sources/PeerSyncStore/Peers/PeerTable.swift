@@ -10,8 +10,8 @@ enum PeerTable {
         }
     }
 
-    /// For each zone its name, the rights of a peer, when both were last in sync, what the peer lacks, and the rights of this
-    /// machine there. SQLite reads the index of changes from the peer's number on.
+    /// For each zone its name, the rights of a peer, when both were last in sync, what the peer lacks, the rights of this
+    /// machine there, and whether it is the default one. SQLite reads the index of changes from the peer's number on.
     static let countBehind = """
         SELECT held.name, \(Zones.rights("noted.rights", in: "held.id")), noted.lastSync,
             (SELECT COUNT(*) FROM grdb_sync_remoteRecord AS known
@@ -20,7 +20,7 @@ enum PeerTable {
                 JOIN grdb_sync_remoteRecord AS unsent ON unsent.remoteRecordID = waiting.recordName
                 WHERE waiting.peer = \(FuseTables.here) AND waiting.zone = held.id
                     AND unsent.changeSequence <= COALESCE(noted.acknowledgedSequence, 0)
-                    AND \(Zones.rights("noted.rights", in: "held.id")) > 0), noted.ownRights
+                    AND \(Zones.rights("noted.rights", in: "held.id")) > 0), noted.ownRights, held.id = \(Zones.defaultID)
         FROM grdb_sync_recordZone AS held
             LEFT JOIN grdb_sync_peerZone AS noted ON noted.peer = ?1 AND noted.zone = held.id
         ORDER BY held.id
@@ -56,7 +56,8 @@ enum PeerTable {
         try Row.fetchAll(db.cachedStatement(sql: countBehind), arguments: [peer.id]).map {
             PeerZoneStatus(
                 peer: peer.name, zone: $0[0], rights: ZoneRights(rawValue: $0[1]) ?? .none, pending: $0[3],
-                ownRights: ($0[4] as Int64?).flatMap(ZoneRights.init), lastSync: $0[2])
+                ownRights: ($0[4] as Int64?).flatMap(ZoneRights.init), lastSync: $0[2],
+                isDefault: $0[5])
         }
     }
 

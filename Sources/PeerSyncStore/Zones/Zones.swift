@@ -136,6 +136,20 @@ enum Zones {
                 """, arguments: [peer, zone, rights.rawValue])
     }
 
+    /// Notes that this machine may do nothing at a peer, apart from some zones, whatever the peer let it do before.
+    ///
+    /// - Returns: the zones in which that is news.
+    static func endOwnRights(_ db: Database, peer: Int64, but zones: [Int64] = []) throws -> [Int64] {
+        let none = ZoneRights.none.rawValue
+        let kept = zones.map(String.init).joined(separator: ", ")
+        return try Int64.fetchAll(
+            db,
+            sql: """
+                UPDATE grdb_sync_peerZone SET ownRights = \(none)
+                WHERE peer = ? AND ownRights <> \(none) AND zone NOT IN (\(kept)) RETURNING zone
+                """, arguments: [peer])
+    }
+
     // MARK: Digests
 
     static func digest(_ db: Database, _ id: Int64) throws -> ZoneDigest {

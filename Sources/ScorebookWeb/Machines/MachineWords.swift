@@ -46,8 +46,16 @@ struct MachineWords {
         zones(peer).flatMap { zone -> [String] in
             var lines: [String] = []
             let place = status.zones.count > 1 ? " in the zone “\(zone.zone)”" : ""
-            if zone.ownRights == .read {
+            switch zone.obstacle {
+            case .readOnly?:
                 lines.append("It takes no changes of this machine\(place): what is written here stays here.")
+            case .notShared?:
+                lines.append("It shares nothing\(place) with this machine any more.")
+            case .notTakenUp? where zone.pending > 0:
+                lines.append(
+                    "It gets the zone “\(zone.zone)” when the two meet on the network: a mailbox brings no zone."
+                )
+            default: break
             }
             if zone.rights == .read { lines.append("It may only read\(place).") }
             return lines

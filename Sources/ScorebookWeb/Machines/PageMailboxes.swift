@@ -83,16 +83,16 @@ public struct PageMailboxSecrets: Sendable {
 
 /// What a check of a mailbox found.
 public struct PageMailboxCheck: Sendable {
-    let isSound: Bool
+    let fault: String?
     let lines: [String]
 
     /// Makes a value of its parts.
     ///
     /// - Parameters:
-    ///   - isSound: whether a new machine could be made from it.
+    ///   - fault: the verdict if something is wrong, and what helps, without a full stop; nil if a new machine could be made from it.
     ///   - lines: what a new machine would have, and what is wrong; sentences without a full stop.
-    public init(isSound: Bool, lines: [String]) {
-        self.isSound = isSound
+    public init(fault: String?, lines: [String]) {
+        self.fault = fault
         self.lines = lines
     }
 }

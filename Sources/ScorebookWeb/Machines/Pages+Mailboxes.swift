@@ -102,7 +102,10 @@ extension Pages {
     private func show(_ check: PageMailboxCheck, of name: String, _ context: PageContext) throws -> Response {
         try render(
             "checked", title: "What lies in “\(name)”", section: "/machines",
-            ["isSound": check.isSound, "lines": check.lines.map(PageError.sentence)], context)
+            [
+                "fault": check.fault.map { PageError.sentence($0) } ?? false as Any,
+                "lines": check.lines.map(PageError.sentence),
+            ], context)
     }
 
     /// What the templates have of a mailbox.

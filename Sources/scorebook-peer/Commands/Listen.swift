@@ -54,7 +54,8 @@ struct Listen: SyncingCommand {
     @Option(
         help: ArgumentHelp(
             "How often to ask mailboxes on servers for news, from 1 to 1440. Folders are watched.",
-            valueName: "minutes"))
+            valueName: "minutes"),
+        transform: Self.minutes)
     var mailboxInterval = 1
 
     @Flag(help: "Show the scorebook in the browsers of this machine, as `web` does.")
@@ -72,10 +73,14 @@ struct Listen: SyncingCommand {
         for port in [port, webPort] where !(0...65_535).contains(port) {
             throw ValidationError("a port is a number from 0 to 65535")
         }
-        guard (1...1440).contains(mailboxInterval) else {
-            throw ValidationError("--mailbox-interval is a number of minutes from 1 to 1440")
-        }
         guard web || !page.lan else { throw ValidationError("--lan goes with --web") }
+    }
+
+    @Sendable private static func minutes(_ text: String) throws -> Int {
+        guard let minutes = Int(NegativeNumber.unmasked(text)), (1...1440).contains(minutes) else {
+            throw ValidationError("it is a number of minutes from 1 to 1440")
+        }
+        return minutes
     }
 
     var logger: Logger { session.logger }

@@ -108,8 +108,12 @@ struct MailboxNaming: ParsableArguments {
     var name: String?
 
     func validate() throws {
-        guard name.map({ (1...64).contains($0.utf8.count) }) ?? true else {
+        guard let name else { return }
+        guard (1...64).contains(name.utf8.count) else {
             throw ValidationError("a name has 1 to 64 bytes")
+        }
+        guard name == Display.printable(name) else {
+            throw ValidationError("a name has no line breaks or other control characters")
         }
     }
 }
@@ -132,10 +136,13 @@ extension MailboxAdding {
         let figures = Latest<MailboxPassFigures>()
         try await store.addMailbox(new) { entry in
             let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
-            try await figures.set(passes.run([entry])[0])
+            try await figures.set(passes.run(entry))
         }
+        let entry = try await store.mailbox(named: new.name)
+        let none = MailboxPassFigures(
+            entry, MailboxReport(), paired: try await store.scorebook.records.peers.all().count)
         try output.write(
-            figures.value ?? MailboxPassFigures(new.name, MailboxReport()),
+            figures.value ?? none,
             "added the mailbox “\(Display.printable(new.name))”")
     }
 }

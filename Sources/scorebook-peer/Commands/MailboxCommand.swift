@@ -43,14 +43,32 @@ struct MailboxCommand: AsyncParsableCommand {
                     [header]
                         + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] })
             )
-            for entry in entries { Self.lines(entry, time).forEach(Terminal.write(_:)) }
+            let obstacles = try await Self.obstacles(store)
+            for entry in entries { Self.lines(entry, time, obstacles).forEach(Terminal.write(_:)) }
         }
 
-        /// What is to be said of a mailbox: its trouble, and who was heard of when.
-        private static func lines(_ entry: MailboxEntry, _ time: LocalTime) -> [String] {
-            let heard = entry.machines.map { machine in
-                let problem = machine.problem.map { ", and what it left cannot be read on: \($0)" } ?? ""
-                return "\(machine.name) was last heard of on \(time.text(machine.lastHeard))\(problem)"
+        /// What keeps zones from machines, by their names.
+        private static func obstacles(_ store: OpenStore) async throws -> [String: [String]] {
+            let records = store.scorebook.records
+            let zones = try await records.database.read { db in
+                try records.peers.all(db).flatMap { try records.peers.zones(db, of: $0) }
+            }
+            let hasZones = Set(zones.map(\.zone)).count > 1
+            return Dictionary(grouping: zones, by: \.peer).mapValues {
+                $0.compactMap { $0.obstacleText(hasZones: hasZones) }
+            }
+        }
+
+        /// What is to be said of a mailbox: its trouble, who was heard of when, and what keeps zones from them.
+        private static func lines(
+            _ entry: MailboxEntry, _ time: LocalTime, _ obstacles: [String: [String]]
+        ) -> [String] {
+            let heard = entry.machines.flatMap { machine in
+                let heard = "\(machine.name) was last heard of on \(time.text(machine.lastHeard))"
+                let trouble = entry.trouble(of: machine).map { [$0] } ?? []
+                // Who lets this machine read nothing there shares no zone with it either.
+                guard machine.error?.code != .notShared else { return [heard] + trouble }
+                return [heard] + trouble + (obstacles[machine.name] ?? [])
             }
             return ((entry.trouble.map { [$0] } ?? []) + heard).map {
                 Display.printable("\(entry.name): \($0)")
@@ -82,7 +100,9 @@ struct MailboxCommand: AsyncParsableCommand {
                     app: .scorebook, store: store.scorebook.records, identity: store.identity,
                     displayName: "",
                     discovery: .off)
-                try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
+                try await entry.naming {
+                    try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
+                }
             }
             try await store.removeMailbox(entry.name)
             try output.write(
@@ -93,7 +113,12 @@ struct MailboxCommand: AsyncParsableCommand {
     struct Sync: SyncingCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
-            abstract: "Sync once with the mailboxes, or with one of them.")
+            abstract: "Sync once with the mailboxes, or with one of them.",
+            discussion: """
+                The exit code is 0 if everything there is read. Otherwise everything else is synced, and it says why something is not: \
+                65 for what is damaged, 75 for what has not come yet or is gone, 77 for a machine that lets this one read nothing any more \
+                or was away for too long.
+                """)
 
         @Argument(help: "The mailbox's name here; nothing for all.")
         var name: String?
@@ -106,10 +131,14 @@ struct MailboxCommand: AsyncParsableCommand {
         var stopped: Failure? { .notYetEqual }
 
         func run(_ store: OpenStore) async throws {
-            let entries = try await store.mailboxes(named: name)
-            let figures = try await MailboxPasses(store: store, session: session, isJSON: output.json).run(
-                entries)
+            let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
+            var figures: [MailboxPassFigures] = []
+            // The first that cannot be used ends it.
+            for entry in try await store.mailboxes(named: name) {
+                figures.append(try await entry.naming { try await passes.run(entry) })
+            }
             if output.json { try Terminal.write(json: figures) }
+            if let failure = figures.failure { throw failure }
         }
     }
 
@@ -117,7 +146,9 @@ struct MailboxCommand: AsyncParsableCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
             abstract: "Read everything in a mailbox, and prove that a new machine could be made from it.",
-            discussion: "Syncs first. The exit code is 65 if something is missing or damaged.")
+            discussion:
+                "Syncs first. The exit code is 65 if something is missing or damaged, and 77 if no paired machine may read there."
+        )
 
         @Argument(help: "The mailbox's name here; nothing for all.")
         var name: String?
@@ -138,7 +169,7 @@ struct MailboxCommand: AsyncParsableCommand {
                         try await mailbox.check()
                     }
                 }
-                try await session.run([check])
+                try await entry.naming { try await session.run([check]) }
                 guard let found = check.report.withLock({ $0 }) else { throw Failure.notYetEqual }
                 figures.append(MailboxCheckFigures(entry.name, found))
             }
@@ -147,10 +178,10 @@ struct MailboxCommand: AsyncParsableCommand {
             } else {
                 for figure in figures { figure.write() }
             }
-            if let first = figures.first(where: { !$0.sound }) {
-                throw Failure(
-                    .dataError, "a new machine could not be made from “\(Display.printable(first.mailbox))”",
-                    hint: "`scorebook-peer mailbox sync` on the machines that are named may mend it")
+            if let (mailbox, fault) = figures.lazy.compactMap({ found in
+                found.fault.map { (found.mailbox, $0) }
+            }).first {
+                throw fault.failure(Display.printable(mailbox))
             }
         }
     }

@@ -153,6 +153,9 @@ struct Peers: AsyncParsableCommand {
             guard (1...64).contains(newName.utf8.count) else {
                 throw ValidationError("a name has 1 to 64 bytes")
             }
+            guard newName == Display.printable(newName) else {
+                throw ValidationError("a name has no line breaks or other control characters")
+            }
         }
 
         func run(_ store: OpenStore) async throws {

@@ -150,9 +150,12 @@ struct Examination: Sendable {
 extension MailboxFacts {
     fileprivate init(_ entry: MailboxEntry) {
         self.init(
-            name: entry.name, wasInStep: entry.lastSync != nil, hasFailed: entry.lastError != nil,
+            name: entry.name, wasInStep: entry.lastSync != nil, failure: entry.trouble,
             heard: Set(entry.machines.map(\.name)),
-            unreadable: Set(entry.machines.filter(\.isUnreadable).map(\.name)))
+            unreadable: Dictionary(
+                uniqueKeysWithValues: entry.machines.filter(\.isUnreadable).map {
+                    ($0.name, entry.trouble(of: $0) ?? "")
+                }))
     }
 }
 

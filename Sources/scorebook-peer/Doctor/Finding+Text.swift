@@ -79,9 +79,9 @@ extension Finding {
         case .mailboxInStep: "the mailbox “\(place)” can be used"
         case .mailboxUnused:
             "nothing has synced with the mailbox “\(place)” yet; run `scorebook-peer mailbox sync`, or `listen`"
-        case .mailboxFailed: "the mailbox “\(place)” cannot be used; `scorebook-peer mailbox sync` says why"
+        case .mailboxFailed: "the mailbox “\(place)” cannot be used: \(reason ?? "?")"
         case .mailboxUnreadable:
-            "what it left in the mailbox “\(place)” cannot be read on; `scorebook-peer mailbox list` says why"
+            "what it left in the mailbox “\(place)” cannot be read on: \(reason ?? "?")"
         case .noNetwork: "this machine is in no network; plug in a cable, or join the Wi-Fi"
         case .notListening:
             "nothing listens here on port \(count), so others cannot call this machine; run `scorebook-peer listen`, or let "

@@ -40,11 +40,19 @@ struct MailboxEventLine: Encodable {
         case .removed(let machine, let by):
             self.event = "removed"
             (peer, self.by) = (machine, by)
+        case .zoneEnded(let machine, let zone):
+            self.event = "mailboxZoneEnded"
+            (peer, self.zone) = (machine, zone)
         case .stopped(let machine, let error):
             self.event = "mailboxStopped"
-            (peer, reason, code) = (machine, error.explanation, error.code.description)
+            (peer, reason, code) = (
+                machine, error.explanation(in: mailbox, of: machine), error.code.description
+            )
         case .wentBack(let machine):
             self.event = "mailboxWentBack"
+            peer = machine
+        case .gone(let machine):
+            self.event = "mailboxGone"
             peer = machine
         case .ownObjectsLost: self.event = "mailboxOwnObjectsLost"
         case .restored: self.event = "mailboxRestored"
@@ -53,7 +61,7 @@ struct MailboxEventLine: Encodable {
             (count, files) = (report.changes.count, report.filesRead)
         case .failed(let error):
             self.event = "mailboxFailed"
-            (reason, code) = (error.explanation, error.code.description)
+            (reason, code) = (error.explanation(in: mailbox), error.code.description)
         case .recovered: self.event = "mailboxRecovered"
         }
     }

@@ -107,6 +107,48 @@ struct MailboxCheckFigures: Encodable {
         return found + ["sound: read \(batches.counted("batch", plural: "batches"))\(files) of “\(mailbox)”"]
     }
 
+    /// The verdict, if it is not sound: one for all that was found.
+    var fault: Fault? {
+        guard !sound else { return nil }
+        guard !zones.isEmpty else { return .unread }
+        return zones.allSatisfy(\.equal) ? .damaged : .incomplete
+    }
+
+    enum Fault {
+        /// Nobody may read what this machine would leave there.
+        case unread
+        /// A new machine would have everything, but something is damaged or missing.
+        case damaged
+        case incomplete
+
+        func words(_ mailbox: String) -> String {
+            switch self {
+            case .unread: "nothing of this scorebook lies in “\(mailbox)”: \(MailboxPassFigures.nobody)"
+            case .damaged:
+                "something in “\(mailbox)” is missing or damaged, although a new machine would have all records"
+            case .incomplete: "a new machine could not be made from “\(mailbox)”"
+            }
+        }
+
+        func failure(_ mailbox: String) -> Failure {
+            switch self {
+            case .unread: Failure(.refused, words(mailbox), hint: MailboxPassFigures.pairing)
+            case .damaged, .incomplete:
+                Failure(
+                    .dataError, words(mailbox),
+                    hint: "`scorebook-peer mailbox sync` on the machines that are named may mend it")
+            }
+        }
+
+        /// What helps, for people at a page.
+        var help: String {
+            switch self {
+            case .unread: "pair one, and everything goes there"
+            case .damaged, .incomplete: "syncing on the machines that are named may mend it"
+            }
+        }
+    }
+
     func write() {
         for line in lines { Terminal.write(Display.printable(line)) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import PeerSyncMailbox
 import PeerSyncMailboxHTTP
+import Scorebook
 
 /// Where a mailbox lies. The store keeps it as one line without secrets: `folder PATH`, `webdav URL`, or `s3 BUCKET ENDPOINT REGION`.
 enum MailboxPlace: Equatable, Sendable {
@@ -60,7 +61,8 @@ enum MailboxPlace: Equatable, Sendable {
     /// What a mailbox is called if nobody says otherwise.
     var usualName: String {
         switch self {
-        case .folder(let path): URL(fileURLWithPath: path).lastPathComponent
+        // Folders may have names with line breaks.
+        case .folder(let path): Display.printable(URL(fileURLWithPath: path).lastPathComponent)
         case .webdav(let address): address.host
         case .s3(let bucket): bucket.name
         }

@@ -20,25 +20,39 @@ extension MailboxEvent {
             "received \(count.counted("picture")) from \(machine) through “\(mailbox)”"
         case .introduced(let machine, let by): EventPrinter.line(.introduced(name: machine, by: by))
         case .removed(let machine, let by): EventPrinter.line(.removed(name: machine, by: by))
+        case .zoneEnded(let machine, let zone):
+            "\(machine) shares \(zone.map { "the zone “\($0)”" } ?? "the scorebook") with this machine no more; what is here stays"
+        case .stopped(let machine, let error) where error.code == .notShared:
+            error.explanation(in: mailbox, of: machine)
         case .stopped(let machine, let error):
-            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation)"
+            "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation(in: mailbox, of: machine))"
         case .wentBack(let machine):
             "“\(mailbox)” has gone back in time: something of \(machine) is gone that was there; nothing here is taken back"
+        case .gone(let machine):
+            "all is gone that \(machine) had left in “\(mailbox)”: it has removed that, or the storage has gone back in time; nothing here is taken back"
         case .ownObjectsLost:
             "“\(mailbox)” has lost what this machine had left there; everything goes there anew"
         case .restored:
             "“\(mailbox)” has newer things of this machine than this scorebook knows, as after a backup was restored; everything goes "
                 + "there anew"
-        case .failed(let error): "the mailbox “\(mailbox)” cannot be used now: \(error.explanation)"
+        case .failed(let error):
+            "the mailbox “\(mailbox)” cannot be used now: \(error.explanation(in: mailbox))"
         case .recovered: "the mailbox “\(mailbox)” can be used again"
         }
     }
 }
 
-extension MailboxError {
-    /// What helps; nil if the message says all.
-    var hint: String? { Hint.ofMailbox[code] }
+extension MailboxEntry {
+    /// Why it cannot be used, and what helps; nil if it can.
+    var trouble: String? { error?.explanation(in: name) }
 
-    /// What is wrong, and what helps.
-    var explanation: String { hint.map { "\(message); \($0)" } ?? message }
+    /// Why what a machine has left there cannot be read on, and what helps; nil if it can.
+    func trouble(of machine: Machine) -> String? { machine.error?.explanation(in: name, of: machine.name) }
+
+    /// Does something with it, so that what helps against an error names it.
+    func naming<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch let error as MailboxError {
+            throw Failure(error, in: name)
+        }
+    }
 }

@@ -47,6 +47,12 @@ extension OpenStore {
                 .dataError, "another mailbox is called “\(Display.printable(new.name))”",
                 hint: "give this one another name with --as")
         }
+        guard new.name.utf8.count <= 64 else {
+            throw Failure(
+                .dataError,
+                "“\(Display.printable(new.name))” is too long a name for a mailbox: it has 1 to 64 bytes",
+                hint: "give it another name with --as")
+        }
         // First, because `listen` uses a mailbox as soon as the store has it.
         let former = try mailboxFile.secrets()[new.name]
         try mailboxFile.set(new.secrets, for: new.name)
@@ -93,14 +99,6 @@ extension MailboxEntry {
 
     /// The word that people type for its kind.
     var kind: String { (try? MailboxPlace(location: location))?.kind ?? "unknown" }
-
-    /// Why it cannot be used, and what helps; nil if it can.
-    var trouble: String? {
-        lastError.map { error in
-            let hint = Hint.ofMailbox.first { $0.key.description == lastErrorCode }?.value
-            return hint.map { "\(error); \($0)" } ?? error
-        }
-    }
 }
 
 extension [MailboxEntry] {

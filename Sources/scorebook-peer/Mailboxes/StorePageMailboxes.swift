@@ -71,7 +71,8 @@ struct StorePageMailboxes: PageMailboxes {
         let mailbox = try mailbox(try await store.mailbox(named: name))
         let figures = MailboxCheckFigures(
             name, try await cancelWhenGracefulShutdown { try await mailbox.check() })
-        return PageMailboxCheck(isSound: figures.sound, lines: figures.lines)
+        return PageMailboxCheck(
+            fault: figures.fault.map { "\($0.words(name)); \($0.help)" }, lines: figures.lines)
     }
 
     func remove(_ name: String) async throws {

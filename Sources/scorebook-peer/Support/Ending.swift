@@ -27,8 +27,9 @@ enum Ending {
         case .done: break
         case .answer(let text): Terminal.write(text)
         case .failure(let failure):
-            Terminal.writeError("error: \(failure.message)")
-            if let hint = failure.hint { Terminal.writeError("hint: \(hint)") }
+            // Paths, and what somebody typed, may have characters that would make more lines of it.
+            Terminal.writeError("error: \(Display.printable(failure.message))")
+            if let hint = failure.hint { Terminal.writeError("hint: \(Display.printable(hint))") }
             exit(failure.code.rawValue)
         }
         Terminal.close()
@@ -51,7 +52,7 @@ extension Failure {
         let near = isCommandUnknown ? CommandName.near(arguments) : []
         self.init(
             .validationFailure,
-            Display.printable(text),
+            text.replacing("'\u{2212}", with: "'-"),
             hint: near.isEmpty
                 ? "see `\(command) --help`"
                 : "did you mean \(near.map { "`\(command) \($0)`" }.joined(separator: " or "))?")

@@ -50,6 +50,15 @@ struct Failure: Error {
         self.init(Self.code(error.code), error.words, hint: error.hint(with: machine))
     }
 
+    /// Translates an error of a mailbox.
+    ///
+    /// - Parameters:
+    ///   - mailbox: what this machine calls it; nil if that is not known.
+    ///   - machine: the machine that has left what the error is about; nil if it is about the mailbox.
+    init(_ error: MailboxError, in mailbox: String?, of machine: String? = nil) {
+        self.init(Self.code(error.code), error.message, hint: error.hint(in: mailbox, of: machine))
+    }
+
     /// Translates an error of any part of the program.
     init(_ error: any Error) {
         switch error {
@@ -62,7 +71,7 @@ struct Failure: Error {
         case let error as ScorebookError:
             self.init(Self.code(error.code), error.message, hint: error.hint)
         case let error as MailboxError:
-            self.init(Self.code(error.code), error.message, hint: error.hint)
+            self.init(error, in: nil)
         case let error as RecordNameError:
             self.init(.dataError, error.explanation)
         case let error as WebServerError:
@@ -176,10 +185,10 @@ struct Failure: Error {
     private static func code(_ code: MailboxError.Code) -> ExitCode {
         switch code {
         case .unreachable, .emptied: .unavailable
-        case .credentials, .notTrusted, .clockSkew, .sameIdentity: .refused
+        case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid: .dataError
-        case .busy, .waiting: .temporaryFailure
+        case .busy, .waiting, .wentBack: .temporaryFailure
         case .other: .softwareError
         default: .softwareError
         }

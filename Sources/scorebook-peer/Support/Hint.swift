@@ -55,7 +55,8 @@ enum Hint {
         .damagedRecord: repair,
     ]
 
-    static let ofMailbox: [MailboxError.Code: String] = [
+    /// NAME is the mailbox, HOST the machine that has left what cannot be read on.
+    fileprivate static let ofMailbox: [MailboxError.Code: String] = [
         .credentials: "`scorebook-peer mailbox remove NAME` and `mailbox add` give it other ones",
         .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
         .full: "make room there, and it goes on by itself",
@@ -67,9 +68,18 @@ enum Hint {
             "if one of the two is a copy, run `scorebook-peer identity renew` on it; if it was a backup, `mailbox remove NAME` and `mailbox "
             + "add` begin anew there",
         .busy: "try again in a moment",
+        .notShared:
+            "`peers grant` there or a new pairing mends that, and `scorebook-peer peers forget HOST` ends it here",
+        .wentBack: "nothing here is taken back, and it goes on when that machine has left something new",
         .waiting:
-            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check` and `mailbox sync` on that machine",
+            "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check NAME` and `mailbox sync` on that machine",
     ]
+
+    /// A name as people type it in a command.
+    fileprivate static func word(_ name: String) -> String {
+        let isWord = name.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
+        return isWord ? name : "'\(name.replacing("'", with: "'\\''"))'"
+    }
 
     private static let fullHousehold =
         "removing machines makes no room, because removals stay; machines that have no household in common, as after `identity "
@@ -81,9 +91,8 @@ enum Hint {
     ///   one, which it may know by another name.
     static func naming(_ machine: String, in text: String, about message: String) -> String {
         guard !message.contains("“\(machine)” was away") else { return text }
-        let isWord = machine.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
-        let word = isWord ? machine : "'\(machine.replacing("'", with: "'\\''"))'"
-        return text.replacing("HOST", with: word).replacing("--start-over` on it", with: "--start-over` here")
+        return text.replacing("HOST", with: word(machine)).replacing(
+            "--start-over` on it", with: "--start-over` here")
     }
 
     private static let repair = "`scorebook-peer status --check --repair` and a sync mend it"
@@ -114,6 +123,26 @@ extension PeerSyncError {
 
     /// The same, with the name or address of the other machine.
     func explanation(with machine: String) -> String { Hint.sentence(words, hint(with: machine)) }
+}
+
+extension MailboxError {
+    /// What helps; nil if the message says all.
+    ///
+    /// - Parameters:
+    ///   - mailbox: what this machine calls the mailbox; nil if that is not known.
+    ///   - machine: what it calls the machine that has left what cannot be read on.
+    func hint(in mailbox: String?, of machine: String? = nil) -> String? {
+        if code == .away, let machine {
+            return Hint.ofSync[.changeTokenExpired].map { Hint.naming(machine, in: $0, about: message) }
+        }
+        return Hint.ofMailbox[code]?.replacing("NAME", with: mailbox.map(Hint.word) ?? "NAME")
+            .replacing("HOST", with: machine.map(Hint.word) ?? "HOST")
+    }
+
+    /// What is wrong, and what helps.
+    func explanation(in mailbox: String, of machine: String? = nil) -> String {
+        Hint.sentence(message, hint(in: mailbox, of: machine))
+    }
 }
 
 extension RecordStoreError {

@@ -78,13 +78,16 @@ struct LiveOutput: Sendable {
         case .inStep, .failed:
             for (machine, zone, changes) in news.take() {
                 let words = await words(changes)
-                if !words.isEmpty { Terminal.write(SyncNews.line(words, machine, zone)) }
+                if !words.isEmpty { write(SyncNews.line(words, machine, zone)) }
             }
-            if let line = event.line(in: mailbox) { Terminal.write(line) }
+            if let line = event.line(in: mailbox) { write(line) }
         default:
-            if let line = event.line(in: mailbox) { Terminal.write(line) }
+            if let line = event.line(in: mailbox) { write(line) }
         }
     }
+
+    /// Paths of folders may have any character.
+    private func write(_ line: String) { Terminal.write(Display.printable(line)) }
 
     private func words(_ changes: ArrivedChanges?) async -> [String] {
         guard let changes else { return [] }

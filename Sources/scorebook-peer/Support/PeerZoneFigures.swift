@@ -4,24 +4,57 @@ import PeerSync
 struct PeerZoneFigures: Encodable {
     let zone: String
     let rights: String
+    /// What this machine may do there at the peer; nil if that one never said.
+    let ownRights: String?
+    /// What keeps this machine's changes from the peer; nil if nothing does.
+    let obstacle: String?
     let behind: Int
     let lastSync: String?
 
     init(_ status: PeerZoneStatus) {
         zone = status.zone
         rights = status.rights.name
+        ownRights = status.ownRights?.name
+        obstacle = status.obstacle?.description
         behind = status.pending
         lastSync = status.lastSync
     }
 
-    enum CodingKeys: String, CodingKey { case zone, rights, behind, lastSync }
+    enum CodingKeys: String, CodingKey { case zone, rights, ownRights, obstacle, behind, lastSync }
 
     /// Writes null for missing values, so that every object has the same keys.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(zone, forKey: .zone)
         try container.encode(rights, forKey: .rights)
+        try container.encode(ownRights, forKey: .ownRights)
+        try container.encode(obstacle, forKey: .obstacle)
         try container.encode(behind, forKey: .behind)
         try container.encode(lastSync, forKey: .lastSync)
+    }
+}
+
+extension PeerZoneStatus {
+    /// What keeps the zone from the machine, and what helps; nil if nothing does, or nothing waits for that.
+    ///
+    /// - Parameters:
+    ///   - hasZones: whether this machine has several zones.
+    ///   - hasMailbox: whether this machine has a mailbox. Without one, all that waits for a meeting waits for the same.
+    func obstacleText(hasZones: Bool, hasMailbox: Bool = true) -> String? {
+        let changes =
+            pending.counted("change") + (hasZones ? " of the zone “\(zone)”" : "")
+            + (pending == 1 ? " waits" : " wait")
+        switch obstacle {
+        case .notTakenUp? where pending > 0 && hasMailbox:
+            return
+                "\(changes) for \(peer), which has not taken the zone up: let the two meet on the network once; a mailbox brings no zone"
+        case .readOnly? where pending > 0:
+            return "\(changes) here: \(peer) lets this machine read only"
+        case .notShared?:
+            let place = hasZones ? "the zone “\(zone)”" : "the scorebook"
+            return
+                "\(peer) shares \(place) with this machine no more: nothing of it comes from there or goes there"
+        default: return nil
+        }
     }
 }

@@ -15,6 +15,7 @@ struct StatusText {
     func write() async throws {
         var rows = isVerbose ? counts : try await words()
         rows.append(["pending", pending])
+        rows += obstacles
         if status.clockAhead > StoreClock.defaultAllowedSkew {
             rows.append([
                 "clock",
@@ -26,7 +27,12 @@ struct StatusText {
         }
         rows += try await refused()
         rows += unsynced()
-        rows += mailboxes.map { ["mailbox", words($0)] }
+        rows += mailboxes.flatMap { mailbox in
+            [["mailbox", words(mailbox)]]
+                + mailbox.machines.compactMap { machine in
+                    mailbox.trouble(of: machine).map { ["mailbox", "“\(mailbox.name)”: \($0)"] }
+                }
+        }
         if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
         if isVerbose {
             rows +=
@@ -103,6 +109,18 @@ struct StatusText {
         return
             (["\(first.behind.counted("change")) for \(first.name)"]
             + behind.dropFirst().map { "\($0.behind.grouped) for \($0.name)" }).joined(separator: ", ")
+    }
+
+    /// One line for each zone that something keeps from a machine.
+    private var obstacles: [[String]] {
+        // Who lets this machine read nothing in a mailbox is named there.
+        let named = mailboxes.flatMap(\.machines).filter { $0.error?.code == .notShared }.map(\.name)
+        let known = Set(peers.filter(\.isKnown).map(\.name)).subtracting(named)
+        return status.peerZones.filter { known.contains($0.peer) }.compactMap { zone in
+            zone.obstacleText(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty).map {
+                [zone.obstacle == .notShared ? "not shared" : "pending", $0]
+            }
+        }
     }
 
     /// Returns one line for each machine, zone and reason of a refusal.

@@ -105,6 +105,20 @@ import Testing
         }
     }
 
+    /// As when a disk is unmounted, and mounted again: its folder is another one.
+    @Test(.timeLimit(.minutes(5))) func aWatchOfAFolderThatIsGoneEnds() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url)
+            try await storage.put(name, [1])
+            let changes = try #require(storage.changes())
+            try FileManager.default.removeItem(at: url.appendingPathComponent("heads"))
+            for await _ in changes {}
+            #expect(storage.changes() == nil)
+            try await storage.put(name, [1])
+            #expect(storage.changes() != nil)
+        }
+    }
+
     @Test(arguments: [
         "heads", "/a", "a/", "a/b/c", "A/b", "a/b.c", "-a/b", "a/" + String(repeating: "b", count: 65), "a/é",
     ])

@@ -95,6 +95,17 @@ import Testing
         #expect(try await machine.store.mailboxes.all()[0].lastErrorCode == nil)
     }
 
+    /// A server that fails is spared; of a folder of this machine nobody else says that it is back.
+    @Test(arguments: [1, 3, 50]) func aFolderThatIsAwayIsLookedForEveryMinute(failures: Int) {
+        for interval in [Duration.seconds(60), .seconds(24 * 3600)] {
+            let options = MailboxOptions(interval: interval)
+            let longest = Mailbox.interval(options, failures: failures, isWatched: true)
+            #expect(longest <= .seconds(60))
+            #expect(Mailbox.interval(options, failures: failures, isWatched: false) > longest)
+            #expect(Mailbox.interval(options, failures: 0, isWatched: true) == interval)
+        }
+    }
+
     @Test func aMailboxThatIsForgottenEndsItsRun() async throws {
         let machine = try await MailboxMachine("a", MemoryDisk())
         let (mailbox, _) = try await running(machine)
@@ -107,11 +118,13 @@ import Testing
         let machine = try await MailboxMachine("a", MemoryDisk())
         for (name, code) in [
             ("shelf", RecordStoreError.Code.ambiguous), ("", .invalidValue), ("a\u{7}", .invalidValue),
+            ("a\nb", .invalidValue),
         ] {
             let error = await #expect(throws: RecordStoreError.self) {
                 try await machine.store.mailboxes.add(name, location: "")
             }
             #expect(error?.code == code)
+            #expect(error?.message.contains { $0.isNewline } == false)
         }
         #expect(try await machine.store.mailboxes.all().map(\.location) == ["nowhere"])
     }

@@ -47,16 +47,16 @@ struct DiagnosisTests {
 
     @Test(arguments: [
         (
-            MailboxFacts(name: "nas", wasInStep: true, hasFailed: false),
+            MailboxFacts(name: "nas", wasInStep: true),
             Finding(.fine, .mailboxInStep, subject: "nas")
         ),
         (
-            MailboxFacts(name: "nas", wasInStep: false, hasFailed: false),
+            MailboxFacts(name: "nas", wasInStep: false),
             Finding(.warning, .mailboxUnused, subject: "nas")
         ),
         (
-            MailboxFacts(name: "nas", wasInStep: true, hasFailed: true),
-            Finding(.problem, .mailboxFailed, subject: "nas")
+            MailboxFacts(name: "nas", wasInStep: true, failure: "it is full"),
+            Finding(.problem, .mailboxFailed, subject: "nas", reason: "it is full")
         ),
     ]) func aMailboxIsInStepUnusedOrFails(mailbox: MailboxFacts, finding: Finding) {
         let facts = DiagnosticFacts(now: Self.now, store: Self.store(), network: nil, mailboxes: [mailbox])
@@ -67,17 +67,18 @@ struct DiagnosisTests {
     @Test func whoIsHeardOfThroughAMailboxNeedNotAnswer() {
         var facts = DiagnosticFacts(
             now: Self.now, store: Self.store(), network: nil, peers: [Self.peer(.unreachable(.noAnswer))],
-            mailboxes: [MailboxFacts(name: "nas", wasInStep: true, hasFailed: false, heard: ["study"])])
+            mailboxes: [MailboxFacts(name: "nas", wasInStep: true, heard: ["study"])])
         func severity() -> Finding.Severity? {
             Diagnosis.findings(of: facts).first { $0.code == .noAnswer }?.severity
         }
         #expect(severity() == .warning)
         facts.mailboxes[0].heard = ["cellar"]
         #expect(severity() == .problem)
-        facts.mailboxes[0].unreadable = ["cellar"]
+        facts.mailboxes[0].unreadable = ["cellar": "it is damaged"]
         #expect(
             Diagnosis.findings(of: facts).contains(
-                Finding(.problem, .mailboxUnreadable, peer: "cellar", subject: "nas")))
+                Finding(.problem, .mailboxUnreadable, peer: "cellar", subject: "nas", reason: "it is damaged")
+            ))
     }
 
     // MARK: The store

@@ -112,6 +112,7 @@ struct PeerNoteTests {
                     INSERT INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (\(peer.id), 1, 'Item|~|1', 2);
                     ALTER TABLE grdb_sync_refusedRecord DROP COLUMN mailbox;
                     ALTER TABLE grdb_sync_mailboxAuthor DROP COLUMN furtherRefused;
+                    ALTER TABLE grdb_sync_mailboxAuthor DROP COLUMN silentCounter;
                     DROP TABLE grdb_sync_ownRefusal;
                     """)
         }
@@ -119,7 +120,9 @@ struct PeerNoteTests {
             database, schema: machine.store.schema, replica: machine.store.replica)
         #expect(try await store.refusals.all().map(\.name.description) == ["Item|~|1"])
         try await database.write { db in
-            #expect(try Row.fetchAll(db, sql: "SELECT furtherRefused FROM grdb_sync_mailboxAuthor").isEmpty)
+            #expect(
+                try Row.fetchAll(db, sql: "SELECT furtherRefused, silentCounter FROM grdb_sync_mailboxAuthor")
+                    .isEmpty)
             #expect(try OwnRefusals.all(db, peer: peer.id, zone: 1, limit: 1).named.isEmpty)
             let log = ZoneLog(store, try store.zones.all(db)[0])
             #expect(try log.takeRefusals(db, [], upTo: nil, by: peer, mailbox: 1).isEmpty)
