@@ -23,7 +23,7 @@ class MachineTests(BrowserCase):
         study.stop()
         expect(page.locator("#machines li")).to_contain_text("Not here now. Last in sync on")
         kitchen.run("game", "add", "Hearts")
-        expect(page.locator("#machines li")).to_contain_text("1 change waits here until the two meet.")
+        expect(page.locator("#machines li")).to_contain_text("1 change waits here until the two sync.")
         self.listen(study, "--connect", kitchen.place)
         expect(page.locator("#machines li")).to_contain_text("Connected, and in sync since")
         expect(page.locator("#machines li")).not_to_contain_text("waits")

@@ -43,9 +43,15 @@ extension Mailbox {
             _ = try await pass(mayWait: false, &memory)
             var check = MailboxCheck()
             // What this machine and others said in that pass: what comes meanwhile is not looked at.
-            let (parts, views) = (memory.parts, memory.views)
+            let parts = memory.parts
+            let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
+            // Who uses the mailbox no more may have removed all that it had put.
+            var views: [AuthorView] = []
+            for view in memory.views where try await isAnything(by: view.head.author.id, listed) {
+                views.append(view)
+            }
             let own = try await HeadWriter(context: context, views: views).make(parts)
-            try await checkHeads(&check)
+            try await checkHeads(listed, &check)
             for (part, section) in zip(parts, own.zones) {
                 try await checkZone(part, section, views, &check)
                 try await checkFiles(part.zone, section, by: context.own, named: nil, &check)
@@ -64,15 +70,23 @@ extension Mailbox {
         }
     }
 
+    private func isAnything(
+        by author: AuthorID, _ listed: [(author: AuthorID, counter: UInt64)]
+    ) async throws -> Bool {
+        if listed.contains(where: { $0.author == author }) { return true }
+        return try await !storage.list(author.folder).isEmpty
+    }
+
     /// A newcomer reads nothing of a machine whose last head is gone or damaged, although this machine remembers it.
-    private func checkHeads(_ check: inout MailboxCheck) async throws {
+    private func checkHeads(
+        _ listed: [(author: AuthorID, counter: UInt64)], _ check: inout MailboxCheck
+    ) async throws {
         let (known, peers, published) = try await engine.store.database.read { [context] db in
             (
                 try KnownAuthor.all(db, mailbox: context.mailbox), try context.store.peers.all(db),
                 try context.published(db)
             )
         }
-        let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
         if published > 0, try await storage.get(context.own.id.headName(UInt64(published))) == nil {
             check.problems.append("the last head of this machine is not there")
             try await OwnStanding.endPatience(context)
@@ -85,6 +99,7 @@ extension Mailbox {
             guard isLast, let peer = peers.first(where: { $0.id == author.peer }) else { continue }
             let bytes = try await storage.get(author.author.headName(UInt64(author.counter)))
             guard bytes != author.head else { continue }
+            guard try await isAnything(by: author.author, listed) else { continue }
             check.problems.append(
                 "the last head of \(peer.name) is \(bytes == nil ? "not there" : "damaged")")
         }

@@ -38,7 +38,7 @@ struct MachineWords {
         guard waiting > 0, !peer.isConnected, peer.introducedBy == nil || peer.lastSeen != nil else {
             return nil
         }
-        return changes(waiting) + (waiting == 1 ? " waits" : " wait") + " here until the two meet."
+        return changes(waiting) + (waiting == 1 ? " waits" : " wait") + " here until the two sync."
     }
 
     /// What one of the two may not do.
