@@ -56,7 +56,7 @@ struct FileExchange {
         for piece in first..<max(FilePiece.count(file.size), first) {
             try Task.checkCancellation()
             let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
-            guard let object = try await context.storage.get(name) else { return false }
+            guard let object = try await context.get(name) else { return false }
             let bytes = try DamagedObject.naming(name) { () throws(DamagedObject) in
                 let bytes = try FilePiece.open(
                     object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)

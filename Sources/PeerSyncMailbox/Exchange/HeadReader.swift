@@ -24,6 +24,8 @@ struct HeadReader {
         var strays: [MailboxObjectName] = []
         /// Whether there is any head.
         var isAny = false
+        /// The numbers of the peers of which nothing is there any more. What they had put nobody can read.
+        var gone: Set<Int64> = []
         /// The numbers of the peers of which this pass has got a head.
         var new: Set<Int64> = []
         var problems = ReadingProblems()
@@ -58,9 +60,12 @@ struct HeadReader {
             let former = known.first { $0.author == author }
             guard former?.isNew(counter) ?? true else { continue }
             let writer = former.flatMap { byID[$0.peer] }
-            let tried = Set(writer.map { [$0.id] } ?? peers.map(\.id))
+            // A machine has one name as an author, and nobody but itself can write under another one.
+            let candidates =
+                writer.map { [$0] } ?? peers.filter { peer in !known.contains { $0.peer == peer.id } }
+            let tried = Set(candidates.map(\.id))
             guard memory.unreadable[author]?.peers != tried else { continue }
-            switch try await get(author, counter, by: writer, amongst: peers) {
+            switch try await get(author, counter, by: writer, amongst: candidates) {
             case .notThere: continue
             case .peer(let id): heads.new.insert(id)
             case .damaged(let peer, let damage): heads.problems.note(damage, of: peer)
@@ -74,7 +79,7 @@ struct HeadReader {
         }
         for author in known {
             guard let peer = byID[author.peer] else { continue }
-            try await checkPresence(author, peer, listed: greatest[author.author], &memory, &heads.problems)
+            try await checkPresence(author, peer, listed: greatest[author.author], &memory, &heads)
         }
         try await open(byID, &heads)
         return heads
@@ -94,11 +99,17 @@ struct HeadReader {
     private func get(
         _ author: AuthorID, _ counter: Int64, by writer: Peer?, amongst peers: [Peer]
     ) async throws -> Found {
-        guard let bytes = try await context.storage.get(author.headName(UInt64(counter))) else {
-            return .notThere
+        let bytes: [UInt8]
+        do {
+            guard let object = try await context.get(author.headName(UInt64(counter))) else {
+                return .notThere
+            }
+            bytes = object
+        } catch let damage as DamagedObject {
+            return writer.map { .damaged($0, damage) } ?? .notThere
         }
         guard writer != nil || HeadCodec.hasAllParts(bytes) else { return .notThere }
-        for peer in writer.map({ [$0] }) ?? peers {
+        for peer in peers {
             let head: OpenedHead
             do {
                 guard
@@ -129,10 +140,11 @@ struct HeadReader {
         return .nobody
     }
 
-    /// Notes what a peer lets this machine do, as its head tells, with the head: an older one may say less than a session has said since.
+    /// Notes what a peer lets this machine do, as its head tells, with the head.
     ///
     /// - Returns: the zones in which it lets this machine do nothing any more.
     private func takeRights(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> [Zone] {
+        guard try !isOutdated(db, head, of: peer) else { return [] }
         for (section, rights) in head.zones {
             guard let zone = try context.store.zones.find(db, section.zone) else { continue }
             try context.peerZone(zone, peer).noteOwnRightsIfNews(db, rights)
@@ -140,19 +152,36 @@ struct HeadReader {
         return try ZoneLog.endOwnRights(db, at: peer.id, but: head.zones.map(\.section.zone))
     }
 
+    /// How much the clocks of two machines that meet may differ, and a session may last longer than it seems, in milliseconds.
+    private static let clockTolerance: Int64 = 10 * 60 * 1000
+
+    /// Whether a head says less than this machine has heard of the peer: a session has told its rights since, or a newer head in another
+    /// mailbox. Counters of heads are mostly the times of their authors' clocks.
+    private func isOutdated(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> Bool {
+        let present = try context.store.peers.all(db).first { $0.id == peer.id }
+        if let seen = present?.lastSeen.flatMap({ ISO8601.milliseconds(canonical: $0) }),
+            head.time + Self.clockTolerance < seen
+        {
+            return true
+        }
+        return try KnownAuthor.greatestCounter(db, peer: peer.id) > Int64(head.counter)
+    }
+
     /// Looks for the head that was seen last, unless a newer one is there. A list may lag, so it asks for the head itself.
     private func checkPresence(
         _ known: KnownAuthor, _ peer: Peer, listed: Int64?, _ memory: inout Memory,
-        _ problems: inout ReadingProblems
+        _ heads: inout Heads
     ) async throws {
         let name = known.author.headName(UInt64(known.counter))
-        guard listed ?? -1 < known.counter, try await context.storage.get(name) == nil else { return }
+        guard listed ?? -1 < known.counter, try await !context.has(name) else { return }
         // Who uses the mailbox no more may have removed all that it had put: then nothing is missing.
         let isAnyLeft =
             if listed != nil { true } else { try await !context.storage.list(known.author.folder).isEmpty }
         if isAnyLeft {
-            problems.note(
+            heads.problems.note(
                 MailboxError(.wentBack, "something of “\(peer.name)” is gone that was there"), of: peer)
+        } else {
+            heads.gone.insert(peer.id)
         }
         guard memory.toldGone.insert(name).inserted else { return }
         context.onEvent(isAnyLeft ? .wentBack(machine: peer.name) : .gone(machine: peer.name))
@@ -163,7 +192,7 @@ struct HeadReader {
         for known in try await context.store.database.read({
             try KnownAuthor.all($0, mailbox: context.mailbox)
         }) {
-            guard let peer = peers[known.peer] else { continue }
+            guard let peer = peers[known.peer], !heads.gone.contains(peer.id) else { continue }
             guard !known.head.isEmpty else {
                 heads.problems.note(Self.silence(of: peer), of: peer)
                 continue

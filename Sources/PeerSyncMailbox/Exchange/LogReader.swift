@@ -50,6 +50,7 @@ struct LogReader {
             outcome.isBehind = true
             return outcome
         }
+        guard try await passOver(upTo: first - 1, &standing) else { return outcome }
         var last = first - 1
         while last < section.segments {
             guard let segment = try await get(last + 1) else {
@@ -167,9 +168,26 @@ struct LogReader {
         return max(start, (section.lastSegment(coveredBy: received) ?? 0) + 1)
     }
 
+    /// Notes what the reader passes over, before it goes on: if it gives that up meanwhile, the note goes, too.
+    ///
+    /// - Returns: false if it has given that up already.
+    private func passOver(upTo segment: Int, _ standing: inout Standing) async throws -> Bool {
+        let reading = Reading(history: section.history, log: section.log, segment: segment)
+        guard segment > 0, standing.reading != reading else { return true }
+        let now = try await context.store.database.write { [standing] db -> Standing? in
+            let now = try self.standing(db)
+            guard !hasGoneBack(now, since: standing) else { return nil }
+            try reading.save(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
+            return try self.standing(db)
+        }
+        guard let now else { return false }
+        standing = now
+        return true
+    }
+
     private func get(_ number: Int) async throws -> Segment? {
         let name = Segment.name(UInt64(number), of: head.author.id, logKey: section.logKey)
-        guard let object = try await context.storage.get(name) else { return nil }
+        guard let object = try await context.get(name) else { return nil }
         return try DamagedObject.naming(name) { () throws(DamagedObject) in
             let segment = try Segment(
                 object, number: UInt64(number), of: section.log, logKey: section.logKey, by: head.author,

@@ -52,10 +52,13 @@ struct LostObjects {
                 db, sql: "SELECT published, headHash FROM grdb_sync_mailbox WHERE id = ?",
                 arguments: [context.mailbox])
         }
-        guard let row, let hash: Data = row[1],
-            let bytes = try await context.storage.get(context.own.id.headName(UInt64(row[0] as Int64)))
-        else { return false }
-        return HeadWriter.hash(of: bytes) != Array(hash)
+        guard let row, let hash: Data = row[1] else { return false }
+        do {
+            let bytes = try await context.get(context.own.id.headName(UInt64(row[0] as Int64)))
+            return bytes.map { HeadWriter.hash(of: $0) != Array(hash) } ?? false
+        } catch is DamagedObject {
+            return true
+        }
     }
 
     /// Removes damaged objects of this machine once in a while: nobody else can put them anew, and no reader may have told it of them.
@@ -77,7 +80,8 @@ struct LostObjects {
         return isDue
     }
 
-    private func setChecked(_ db: Database, at time: Int64) throws {
+    /// Notes when this machine last read what it has put; 0 has the next pass do so.
+    func setChecked(_ db: Database, at time: Int64) throws {
         try db.execute(
             sql: "UPDATE grdb_sync_mailbox SET checkedAt = ? WHERE id = ?",
             arguments: [time, context.mailbox])
@@ -115,14 +119,14 @@ struct LostObjects {
         _ name: MailboxObjectName, _ told: Set<ObjectID>?, _ open: ([UInt8]) throws(DamagedObject) -> Void
     ) async throws {
         try Task.checkCancellation()
-        guard told.map({ told in ObjectID(name).map(told.contains) ?? false }) ?? true,
-            let object = try await context.storage.get(name)
-        else { return }
-        do throws(DamagedObject) {
+        guard told.map({ told in ObjectID(name).map(told.contains) ?? false }) ?? true else { return }
+        do {
+            guard let object = try await context.get(name) else { return }
             try open(object)
-        } catch {
-            // Whatever stops this machine now, and whichever of its programs has found it, the next pass looks again.
-            try await context.store.database.write { try setChecked($0, at: 0) }
+        } catch is DamagedObject {
+            // A check may have found it while another program uses the mailbox: the next pass of that one has to look again, too. Of what it was
+            // told, this pass looks itself.
+            if told == nil { try await context.store.database.write { try setChecked($0, at: 0) } }
             try await context.storage.delete(name)
         }
     }
@@ -132,7 +136,7 @@ struct LostObjects {
         _ names: [MailboxObjectName], _ listed: Set<MailboxObjectName>
     ) async throws -> Bool {
         for name in names where !listed.contains(name) {
-            if try await context.storage.get(name) == nil { return true }
+            if try await !context.has(name) { return true }
         }
         return false
     }

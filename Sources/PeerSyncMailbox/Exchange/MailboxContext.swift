@@ -28,6 +28,22 @@ struct MailboxContext: Sendable {
         try await storage.put(name, bytes)
     }
 
+    /// Gets an object.
+    ///
+    /// - Throws: ``DamagedObject`` for one that is too large for any; errors of the storage.
+    func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
+        do {
+            return try await storage.get(name)
+        } catch let error as MailboxError where error.code == .tooLarge {
+            throw DamagedObject.tooLarge(name)
+        }
+    }
+
+    /// Whether there is an object of that name, be it damaged or not.
+    func has(_ name: MailboxObjectName) async throws -> Bool {
+        do { return try await get(name) != nil } catch is DamagedObject { return true }
+    }
+
     /// Now in the form in which the store keeps times.
     var nowText: String { ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "" }
 

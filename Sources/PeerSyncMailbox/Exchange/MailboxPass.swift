@@ -14,6 +14,10 @@ struct MailboxPass {
         /// The zones of the last head, and what others said when it was made.
         var parts: [HeadWriter.Part] = []
         var views: [AuthorView] = []
+        /// The peers whose new heads may tell of damaged objects, which no pass has looked at.
+        var toldDamage: Set<Int64> = []
+        /// When a pass last looked at what others had told of, in milliseconds since 1970.
+        var heededDamageAt: Int64?
         /// Up to where the heads cover, of each peer's zone, to which this machine has said what it has beyond.
         var answered: [ZoneOfPeer: ChangeToken] = [:]
         /// Since when changes of others wait that their authors may write, in milliseconds since 1970.
@@ -27,6 +31,10 @@ struct MailboxPass {
 
     /// The longest time for which changes of others wait, in milliseconds.
     static let longestWait: Int64 = 10 * 60 * 1000
+
+    /// How long damage that others tell of waits after the last that they told of, in milliseconds: where a storage damages all that is put,
+    /// two machines would otherwise answer each other for ever.
+    static let damageInterval: Int64 = 3600 * 1000
 
     let context: MailboxContext
     /// Whether changes of others may wait for their authors.
@@ -44,6 +52,7 @@ struct MailboxPass {
             heads.new.formUnion(new)
         }
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
+        memory.toldDamage.formUnion(heads.new)
         var found = Found(problems: heads.problems)
         for view in heads.views {
             try await read(view, zones, &found)
@@ -135,7 +144,8 @@ struct MailboxPass {
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
         let now = context.store.now()
-        let mayWait = mayWait && now - (memory.waitingSince ?? now) < Self.longestWait
+        // A clock that was ahead once must not put it off for long.
+        let mayWait = mayWait && (0..<Self.longestWait).contains(now - (memory.waitingSince ?? now))
         for zone in zones {
             let readers = try await readers(of: zone)
             guard !readers.isEmpty else { continue }
@@ -176,11 +186,7 @@ struct MailboxPass {
         let objects = LostObjects(context: context)
         if !standing.isHeadMissing {
             if try await objects.removeDamagedIfDue() { memory.hasLookedForLost = false }
-            let told = toldDamaged(heads)
-            if !told.isEmpty {
-                try await objects.removeDamaged(told)
-                memory.hasLookedForLost = false
-            }
+            try await heedDamage(heads, &memory)
         }
         guard isHeadLost || (!memory.hasLookedForLost && !standing.isHeadMissing) else {
             return (LostObjects.Found(), false)
@@ -190,11 +196,19 @@ struct MailboxPass {
         return (lost, true)
     }
 
-    /// The objects of this machine that others could not open, as their new heads tell.
-    private func toldDamaged(_ heads: HeadReader.Heads) -> Set<ObjectID> {
-        let sections = heads.views.filter { heads.new.contains($0.peer.id) }.flatMap(\.head.zones)
-        return Set(
+    /// Looks at the objects of this machine that others could not open, as their new heads tell.
+    private func heedDamage(_ heads: HeadReader.Heads, _ memory: inout Memory) async throws {
+        let now = context.store.now()
+        if let last = memory.heededDamageAt, (0..<Self.damageInterval).contains(now - last) { return }
+        let sections = heads.views.filter { memory.toldDamage.contains($0.peer.id) }.flatMap(\.head.zones)
+        let told = Set(
             sections.flatMap(\.section.damaged).filter { $0.replica == context.own.replica }.map(\.object))
+        if !told.isEmpty {
+            try await LostObjects(context: context).removeDamaged(told)
+            memory.hasLookedForLost = false
+            memory.heededDamageAt = now
+        }
+        memory.toldDamage = []
     }
 
     private func readers(of zone: Zone) async throws -> [(peer: Peer, rights: ZoneRights)] {
@@ -246,6 +260,7 @@ extension RecordStoreError {
         case .clockSkew: .clockSkew
         case .changeTokenExpired: .away
         case .invalidRecord: .invalid
+        case .notPermitted, .noSuchPeer, .removed: .notShared
         default: .other
         }
     }

@@ -65,7 +65,7 @@ struct OwnStanding {
         if greatest > remembered.counter {
             phase = .foreign(greatest)
         } else if remembered.published > 0, !heads.own.contains(remembered.published),
-            try await context.storage.get(context.own.id.headName(UInt64(remembered.published))) == nil
+            try await !context.has(context.own.id.headName(UInt64(remembered.published)))
         {
             phase = .missing
         } else {

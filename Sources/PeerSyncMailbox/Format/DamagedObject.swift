@@ -11,6 +11,13 @@ package struct DamagedObject: Error, Hashable, CustomStringConvertible {
         self.what = what
     }
 
+    /// An object of more bytes than any has.
+    package static func tooLarge(_ name: MailboxObjectName) -> DamagedObject {
+        var damage = DamagedObject("it is larger than any object of a mailbox")
+        damage.name = name
+        return damage
+    }
+
     /// Runs `body`, which opens an object. Its errors then name the object.
     package static func naming<Value>(
         _ name: MailboxObjectName, _ body: () throws(DamagedObject) -> Value

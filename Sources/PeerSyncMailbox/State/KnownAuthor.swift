@@ -55,6 +55,13 @@ struct KnownAuthor: Sendable {
         _ = try ZoneLog.endOwnRights(db, at: peer)
     }
 
+    /// The greatest counter of a peer's heads, in all mailboxes.
+    static func greatestCounter(_ db: Database, peer: Int64) throws -> Int64 {
+        try Int64.fetchOne(
+            db, sql: "SELECT MAX(counter) FROM grdb_sync_mailboxAuthor WHERE peer = ?", arguments: [peer])
+            ?? 0
+    }
+
     /// Whether a head is one that this machine has not taken into account.
     func isNew(_ counter: Int64) -> Bool {
         counter > self.counter || counter == self.counter && head.isEmpty

@@ -53,7 +53,7 @@ public struct FolderStorage: WatchedMailboxStorage {
             guard status.st_mode & S_IFMT == S_IFREG else { return nil }
             guard status.st_size <= MailboxLimits.objectSize else {
                 throw MailboxError(
-                    .invalid, "the file \(path(of: name)) is larger than any object of a mailbox")
+                    .tooLarge, "the file \(path(of: name)) is larger than any object of a mailbox")
             }
             return try file.read(at: 0, upTo: Int(status.st_size))
         }

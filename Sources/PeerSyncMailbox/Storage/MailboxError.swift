@@ -16,10 +16,13 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let full = Code(description: "full")
         /// This machine may read there, and not write.
         public static let readOnly = Code(description: "readOnly")
-        /// This machine's clock and the server's differ by so much that the server refuses signatures.
+        /// This machine's clock and the server's differ by so much that the server refuses signatures; or a machine has left something that its
+        /// clock says is of the future.
         public static let clockSkew = Code(description: "clockSkew")
         /// What the storage answers, or what is in it, is not what it should be; or a setting of it is wrong.
         public static let invalid = Code(description: "invalid")
+        /// An object there, or another answer of the storage, is larger than any that belongs there. An object is damaged then.
+        public static let tooLarge = Code(description: "tooLarge")
         /// The storage was written to before and is empty now: another folder or bucket, a disk that is not mounted, or somebody emptied it.
         public static let emptied = Code(description: "emptied")
         /// Another machine writes there with the identity of this one, or this store came back from backups again and again: nobody can
@@ -64,7 +67,9 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     public var isTransient: Bool {
         switch code {
         case .unreachable, .full, .clockSkew, .busy, .waiting, .wentBack, .other: true
-        case .credentials, .notTrusted, .readOnly, .invalid, .emptied, .sameIdentity, .notShared, .away: false
+        case .credentials, .notTrusted, .readOnly, .invalid, .tooLarge, .emptied, .sameIdentity, .notShared,
+            .away:
+            false
         // ErrorCodeTests find no other.
         default: false
         }

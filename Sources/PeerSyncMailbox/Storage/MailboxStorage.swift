@@ -18,7 +18,7 @@ public protocol MailboxStorage: Sendable {
     /// Reads an object.
     ///
     /// - Returns: nil when there is none of that name, or it has not come yet.
-    /// - Throws: ``MailboxError``: `invalid` when the object is larger than ``MailboxLimits/objectSize``; this stops reading.
+    /// - Throws: ``MailboxError``: `tooLarge` when the object is larger than ``MailboxLimits/objectSize``; it is damaged then.
     func get(_ name: MailboxObjectName) async throws -> [UInt8]?
 
     /// Lists the objects in a folder, all of them, in any order. There are no folders in folders.

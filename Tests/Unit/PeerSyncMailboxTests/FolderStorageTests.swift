@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aFileInTheFoldersPlaceAndOneThatIsTooLargeAreInvalid() async throws {
+    @Test func aFileInTheFoldersPlaceAndOneThatIsTooLargeAreTold() async throws {
         try await withTemporaryDirectory { url in
             let file = url.appendingPathComponent("file")
             try Data().write(to: file)
@@ -89,7 +89,7 @@ import Testing
             let object = try FileHandle(forWritingTo: url.appendingPathComponent(name.description))
             try object.truncate(atOffset: UInt64(MailboxLimits.objectSize) + 1)
             error = await #expect(throws: MailboxError.self) { _ = try await storage.get(name) }
-            #expect(error?.code == .invalid)
+            #expect(error?.code == .tooLarge)
         }
     }
 

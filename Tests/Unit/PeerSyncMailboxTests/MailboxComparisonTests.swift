@@ -170,4 +170,37 @@ import Testing
         try await MailboxMachine.expectEqual([kitchen, study])
         #expect(try await study.titles().count == 4)
     }
+
+    /// The same where the machine has read nothing of the log yet, and passes over what the network brought.
+    @Test func aMachineThatStartsOverInItsFirstVisitPassesOverNothing() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await kitchen.add(1...3)
+        _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+        try await kitchen.sync()
+        try await kitchen.add(4...4)
+        try await kitchen.sync()
+        let peer = try await study.peer(kitchen)
+        let storage = GettingStorage(study.storage) { [store = study.store] name in
+            guard name.folder != MailboxFormat.heads else { return }
+            try await store.database.write { db in
+                _ = try store.exchange.startOver(
+                    db, with: peer, in: [(store.zones.all(db)[0], heldByPeer: nil)])
+                // The first batch of a whole copy.
+                try db.execute(
+                    sql: """
+                        UPDATE grdb_sync_peerZone SET receivedGeneration = zeroblob(20), receivedSequence = 1000
+                        WHERE peer = ?
+                        """, arguments: [peer.id])
+            }
+        }
+        try await Mailbox(study.engine, try await study.store.mailboxes.all()[0], in: storage).syncOnce()
+        #expect(try await study.titles().isEmpty)
+        let reading = try await study.store.database.read {
+            try Reading.find($0, mailbox: 1, peer: peer.id, zone: 1)
+        }
+        #expect(reading == nil)
+    }
 }

@@ -4,6 +4,7 @@ import MailboxSupport
 import PeerSync
 import PeerSyncModel
 import PeerSyncStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,9 +17,9 @@ import Testing
         let kitchen: MailboxMachine
         let study: MailboxMachine
 
-        init() async throws {
-            kitchen = try await MailboxMachine("kitchen", disk)
-            study = try await MailboxMachine("study", disk)
+        init(_ clock: SetClock = SetClock(1_700_000_000_000)) async throws {
+            kitchen = try await MailboxMachine("kitchen", disk, clock: clock)
+            study = try await MailboxMachine("study", disk, clock: clock)
             try await MailboxMachine.pair([kitchen, study])
             try await kitchen.add(1...1)
             try await MailboxMachine.settle([kitchen, study])
@@ -164,20 +165,88 @@ import Testing
         #expect(try await household.kitchen.mailbox.check().isSound)
     }
 
-    /// Names that say nothing to this machine cost no request.
+    /// What was damaged is gone with the log; a name that says nothing to the author costs no request.
     @Test func whatIsNoObjectOfTheAuthorIsPassedOver() async throws {
         let household = try await Household()
         let (kitchen, study) = (household.kitchen, household.study)
         try await kitchen.add(2...2)
         try await kitchen.sync()
-        household.damage(try #require(try await household.segments().last))
+        let damaged = try #require(try await household.segments().last)
+        household.damage(damaged)
         try await study.sync()
-        // The log of which the head tells has gone meanwhile.
-        try await kitchen.store.database.write { try OwnLog.voidAll($0, mailbox: 1) }
-        try await kitchen.sync()
-        let after = try await household.log()
-        try await kitchen.sync()
-        #expect(try await household.log() == after)
+        // Another program has begun another log meanwhile.
+        try await kitchen.store.database.write { db in
+            try OwnLog.voidAll(db, mailbox: 1)
+            try db.execute(sql: "UPDATE grdb_sync_mailboxLog SET phase = 2, replacedAt = 0")
+        }
+        let asked = Mutex<[MailboxObjectName]>([])
+        let storage = GettingStorage(kitchen.storage) { name in asked.withLock { $0.append(name) } }
+        try await Mailbox(kitchen.engine, kitchen.store.mailboxes.all()[0], in: storage).syncOnce()
+        #expect(asked.withLock { !$0.contains(damaged) })
         try await household.expectEqual()
+    }
+
+    /// The head that told it is not new any more when the next pass comes.
+    @Test func whatWasToldOutlastsAPassThatFails() async throws {
+        let household = try await Household()
+        let (kitchen, study) = (household.kitchen, household.study)
+        try await kitchen.add(2...2)
+        try await kitchen.sync()
+        let name = try #require(try await household.segments().last)
+        let failures = Mutex(0)
+        let storage = GettingStorage(kitchen.storage) { got in
+            let isFirst = failures.withLock { count in
+                count += got == name ? 1 : 0
+                return count == 1
+            }
+            if got == name, isFirst { throw MailboxError(.unreachable, "the network is gone") }
+        }
+        let mailbox = Mailbox(kitchen.engine, try await kitchen.store.mailboxes.all()[0], in: storage)
+        // It has looked for what is lost: the list has everything.
+        try await mailbox.syncOnce()
+        household.damage(name)
+        try await study.sync()
+        await #expect(throws: MailboxError.self) { try await mailbox.syncOnce() }
+        try await mailbox.syncOnce()
+        try await study.sync()
+        #expect(try await study.titles() == ["Item number 1", "Item number 2"])
+    }
+
+    /// Where a storage damages all that is put, two machines would otherwise answer each other for ever.
+    @Test func anAuthorHeedsWhatIsToldOnceInAnHour() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let household = try await Household(clock)
+        let (kitchen, study) = (household.kitchen, household.study)
+        for number in 2...4 {
+            try await kitchen.add(number...number)
+            try await kitchen.sync()
+            let name = try #require(try await household.segments().last)
+            household.damage(name)
+            try await study.sync()
+            try await kitchen.sync()
+            // The second one waits.
+            #expect((household.disk.objects[name] == nil) == (number != 3))
+            if number == 3 { clock.milliseconds += MailboxPass.damageInterval }
+            try await kitchen.sync()
+            if number == 3 { #expect(household.disk.objects[name] == nil) }
+            clock.milliseconds += number == 3 ? MailboxPass.damageInterval : 1
+        }
+        try await household.expectEqual()
+    }
+
+    /// Whoever may write there must not stop everybody with one large object.
+    @Test func whatIsTooLargeIsDamaged() async throws {
+        let household = try await Household()
+        let (kitchen, study) = (household.kitchen, household.study)
+        try await kitchen.add(2...2)
+        try await kitchen.sync()
+        try await study.add(3...3)
+        let large = try #require(try await household.segments().last)
+        let storage = GettingStorage(study.storage) { name in
+            if name == large { throw MailboxError(.tooLarge, "it is too large") }
+        }
+        let report = try await Mailbox(study.engine, study.store.mailboxes.all()[0], in: storage).syncOnce()
+        #expect(report.segmentsPut == 1)
+        #expect(try await study.store.mailboxes.all()[0].machines[0].problemCode == "invalid")
     }
 }

@@ -148,4 +148,16 @@ import Testing
             #expect(try await restored.titles().count == 8)
         }
     }
+
+    /// The reader leaves out what the author has put; then the author takes all of it away, before the third machine has read it.
+    @Test func whatAnAuthorTakesAwayOthersPut() async throws {
+        let machines = try await makeMachines(["author", "reader", "third"], MemoryDisk())
+        let (author, reader, third) = (machines[0], machines[1], machines[2])
+        try await author.add(1...1)
+        for machine in [author, reader] { try await machine.sync() }
+        try await author.mailbox.removeOwnObjects()
+        for machine in [reader, third] { try await machine.sync() }
+        #expect(try await third.titles() == ["Item number 1"])
+        try await MailboxMachine.settle([reader, third])
+    }
 }

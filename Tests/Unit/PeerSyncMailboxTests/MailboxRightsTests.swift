@@ -17,10 +17,10 @@ import Testing
         let study: MailboxMachine
         let attic: MailboxMachine
 
-        init() async throws {
-            kitchen = try await MailboxMachine("kitchen", disk)
-            study = try await MailboxMachine("study", disk)
-            attic = try await MailboxMachine("attic", disk)
+        init(_ clock: SetClock = SetClock(1_700_000_000_000)) async throws {
+            kitchen = try await MailboxMachine("kitchen", disk, clock: clock)
+            study = try await MailboxMachine("study", disk, clock: clock)
+            attic = try await MailboxMachine("attic", disk, clock: clock)
             try await MailboxMachine.pair([kitchen, study, attic])
             _ = try await study.store.zones.create("club")
             try await grant(.write, in: "club")
@@ -179,5 +179,23 @@ import Testing
         household.disk.objects = older
         try await household.kitchenStartsAnew()
         #expect(try await household.rights() == [.write, ZoneRights.none])
+    }
+
+    /// A head that was put before the two met comes late.
+    @Test func aSessionKnowsBetterThanAnOlderHead() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let household = try await Household(clock)
+        try await household.grant(.none, in: "club")
+        try await household.study.sync()
+        clock.milliseconds += 3600 * 1000
+        try await household.grant(.write, in: "club")
+        try await household.meet()
+        try await household.kitchen.sync()
+        #expect(try await household.rights() == [.write, .write])
+        #expect(household.ended == [])
+        // The next one counts.
+        try await household.grant(.none, in: "club")
+        try await household.studyWrites(8)
+        #expect(household.ended == ["club"])
     }
 }

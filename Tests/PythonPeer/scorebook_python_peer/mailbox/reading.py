@@ -105,7 +105,10 @@ class MailboxReader:
             if head is not None:
                 self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)
             went_back = listed.get(author, -1) < counter and not self._folder.has(head_name(author, counter))
-            if went_back:
+            if went_back and author not in listed and not self._folder.list(author.hex()):
+                self._tell(f"everything of {name} is gone")
+                self.heads.pop(key, None)  # nobody can read any more what it had put
+            elif went_back:
                 self._tell(f"the storage went back: it has no head of {name} that is as new as the last one")
 
     def _open_listed(self, listed: dict[bytes, int], told: set[bytes]) -> None:
@@ -137,7 +140,11 @@ class MailboxReader:
         return f"the author {author.hex()}"
 
     def _open(self, author: bytes, counter: int, content: bytes) -> None:
+        # Of a machine that is known as an author, nobody else can write under another id.
+        known_keys = {key: known for known, _, key, _ in self._memory.heads()}
         for key, name in self._store.peers().items():
+            if known_keys.get(key, author) != author:
+                continue
             head = open_head(self._author, key, author, counter, content)
             if head is None:
                 continue

@@ -266,7 +266,9 @@ class MailboxWriter:
 
     def _damaged_of(self, zone: Zone) -> list[DamagedObject]:
         """What this machine could not open of others, as far as there is room."""
-        found = {(replica_id(key), object) for number, key, object in self._damaged if number in (None, zone.number)}
+        readers = self.readers(zone)
+        here = [(key, object) for number, key, object in self._damaged if number in (None, zone.number)]
+        found = {(replica_id(key), object) for key, object in here if key in readers}
         return [DamagedObject(replica, object) for replica, object in sorted(found)][: DAMAGED_LIMIT - 1]
 
     def _said(self, draft: Draft) -> bytes:
