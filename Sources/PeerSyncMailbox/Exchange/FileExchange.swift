@@ -24,7 +24,9 @@ struct FileExchange {
                     guard !directory.contains(file.hash, size: file.size) else { continue }
                     do {
                         let key = section.fileKeys[file.key]
-                        guard try await fetch(file, from: view, key, to: directory) else { continue }
+                        guard try await fetch(file, from: view, key, to: directory, zone, &problems) else {
+                            continue
+                        }
                     } catch let damage as DamagedObject {
                         problems.note(damage, of: view.peer, in: zone)
                         continue
@@ -45,7 +47,7 @@ struct FileExchange {
     /// - Throws: ``DamagedObject`` when it is not what its author says.
     private func fetch(
         _ file: ZoneSection.OfferedFile, from view: AuthorView, _ key: ZoneSection.FileKey,
-        to directory: AssetDirectory
+        to directory: AssetDirectory, _ zone: Zone, _ problems: inout ReadingProblems
     ) async throws -> Bool {
         // Another task may be receiving it.
         guard let incoming = try await blocking({ try directory.receive(file.hash, size: file.size) }) else {
@@ -56,7 +58,10 @@ struct FileExchange {
         for piece in first..<max(FilePiece.count(file.size), first) {
             try Task.checkCancellation()
             let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
-            guard let object = try await context.get(name) else { return false }
+            guard let object = try await context.get(name) else {
+                problems.note(missing: name, of: view, in: zone, now: context.store.now())
+                return false
+            }
             let bytes = try DamagedObject.naming(name) { () throws(DamagedObject) in
                 let bytes = try FilePiece.open(
                     object, piece, of: file.hash, in: key.epoch, fileKey: key.key, by: author)

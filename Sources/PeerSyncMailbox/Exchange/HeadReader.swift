@@ -202,7 +202,10 @@ struct HeadReader {
                     known.head, of: known.author, counter: UInt64(known.counter), by: peer.publicKey,
                     as: context.secrets)
             else { continue }
-            heads.views.append(AuthorView(peer: peer, head: head))
+            heads.views.append(
+                AuthorView(
+                    peer: peer, head: head,
+                    heardAt: ISO8601.milliseconds(canonical: known.heardAt) ?? context.store.now()))
         }
     }
 

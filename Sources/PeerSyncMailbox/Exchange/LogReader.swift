@@ -20,8 +20,8 @@ struct LogReader {
 
     /// What came of a visit to a log.
     struct Outcome {
-        /// Whether a segment that the head names has not come yet.
-        var isMissing = false
+        /// A segment that the head names, and that has not come yet.
+        var missing: MailboxObjectName?
         /// Whether the head is older than what came over the network.
         var isBehind = false
         /// Whether the peer holds what this machine wrote before its store was set back to a backup.
@@ -55,7 +55,7 @@ struct LogReader {
         while last < section.segments {
             guard let segment = try await get(last + 1) else {
                 // It goes on here when the missing one has come.
-                outcome.isMissing = true
+                outcome.missing = name(of: last + 1)
                 return outcome
             }
             guard try await apply(segment.batch, last + 1, &standing, &report) else { return outcome }
@@ -185,8 +185,12 @@ struct LogReader {
         return true
     }
 
+    private func name(of number: Int) -> MailboxObjectName {
+        Segment.name(UInt64(number), of: head.author.id, logKey: section.logKey)
+    }
+
     private func get(_ number: Int) async throws -> Segment? {
-        let name = Segment.name(UInt64(number), of: head.author.id, logKey: section.logKey)
+        let name = name(of: number)
         guard let object = try await context.get(name) else { return nil }
         return try DamagedObject.naming(name) { () throws(DamagedObject) in
             let segment = try Segment(

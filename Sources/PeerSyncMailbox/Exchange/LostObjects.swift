@@ -16,8 +16,6 @@ struct LostObjects {
         var logs: Set<LogID> = []
         /// Whether the last head is another one than this machine has put there.
         var isHeadDamaged = false
-
-        var isAny: Bool { isHeadDamaged || !logs.isEmpty }
     }
 
     /// Looks for each object. The store then knows of lost files that they are not there.

@@ -30,12 +30,12 @@ struct MailboxContext: Sendable {
 
     /// Gets an object.
     ///
-    /// - Throws: ``DamagedObject`` for one that is too large for any; errors of the storage.
+    /// - Throws: ``DamagedObject`` for one that is too large for any, or that this machine may not read; errors of the storage.
     func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
         do {
             return try await storage.get(name)
-        } catch let error as MailboxError where error.code == .tooLarge {
-            throw DamagedObject.tooLarge(name)
+        } catch let error as MailboxError where error.code == .unreadable {
+            throw DamagedObject(error.message, name: name)
         }
     }
 
@@ -58,6 +58,8 @@ struct MailboxContext: Sendable {
 struct AuthorView: Sendable {
     let peer: Peer
     let head: OpenedHead
+    /// When this machine saw the head first, in milliseconds since 1970.
+    let heardAt: Int64
 }
 
 extension AuthorView {

@@ -120,10 +120,8 @@ struct MailboxPass {
                 if outcome.isBehind {
                     found.behind[ZoneOfPeer(peer: view.peer.id, zone: zone.row)] = section.covered
                 }
-                if outcome.isMissing {
-                    found.problems.note(
-                        MailboxError(.waiting, "something that “\(view.peer.name)” has put has not come yet"),
-                        of: view.peer)
+                if let name = outcome.missing {
+                    found.problems.note(missing: name, of: view, in: zone, now: context.store.now())
                 }
             } catch let damage as DamagedObject {
                 found.problems.note(damage, of: view.peer, in: zone)
@@ -192,7 +190,7 @@ struct MailboxPass {
             return (LostObjects.Found(), false)
         }
         let lost = try await objects.find(isHeadLost: isHeadLost)
-        if isHeadLost || lost.isAny { context.onEvent(.ownObjectsLost) }
+        if isHeadLost || !lost.logs.isEmpty { context.onEvent(.ownObjectsLost) }
         return (lost, true)
     }
 

@@ -26,6 +26,18 @@ struct ReadingProblems {
         damaged.append(Damaged(peer: peer, zone: zone?.row, object: object))
     }
 
+    /// How long what a head names may take to come, in milliseconds: lists lag, and folders are copied in any order.
+    private static let usualDelay: Int64 = 10 * 60 * 1000
+
+    /// Notes that something has not come yet. After a while its author is told, as of what is damaged.
+    mutating func note(missing name: MailboxObjectName, of view: AuthorView, in zone: Zone, now: Int64) {
+        note(
+            MailboxError(.waiting, "something that “\(view.peer.name)” has put has not come yet"),
+            of: view.peer)
+        guard now - view.heardAt >= Self.usualDelay, let object = ObjectID(name) else { return }
+        damaged.append(Damaged(peer: view.peer, zone: zone.row, object: object))
+    }
+
     /// Remembers the problems of each peer, and that the others have none. Tells what is new.
     func tell(_ context: MailboxContext) async throws {
         let news = try await context.store.database.write { [found] db in

@@ -7,15 +7,9 @@ package struct DamagedObject: Error, Hashable, CustomStringConvertible {
     /// Which object it is, where somebody knows.
     package private(set) var name: MailboxObjectName?
 
-    package init(_ what: String) {
+    package init(_ what: String, name: MailboxObjectName? = nil) {
         self.what = what
-    }
-
-    /// An object of more bytes than any has.
-    package static func tooLarge(_ name: MailboxObjectName) -> DamagedObject {
-        var damage = DamagedObject("it is larger than any object of a mailbox")
-        damage.name = name
-        return damage
+        self.name = name
     }
 
     /// Runs `body`, which opens an object. Its errors then name the object.

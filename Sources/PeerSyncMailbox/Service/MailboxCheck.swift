@@ -146,7 +146,7 @@ extension Mailbox {
                 let outcome = try await LogReader(
                     context: context, peer: peer, head: source.head, section: source.section, zone: zone
                 ).run(&report)
-                if outcome.isMissing {
+                if outcome.missing != nil {
                     check.problems.append("segment \(report.segmentsRead + 1) of \(source.name) is not there")
                 }
             } catch let error as MailboxError {

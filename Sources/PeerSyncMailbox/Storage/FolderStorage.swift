@@ -48,12 +48,15 @@ public struct FolderStorage: WatchedMailboxStorage {
                 file = try PosixFile(path(of: name), O_RDONLY | O_NONBLOCK)
             } catch let error as PosixError where [ENOENT, ENOTDIR, ELOOP].contains(error.code) {
                 return nil
+            } catch let error as PosixError where [EACCES, EPERM].contains(error.code) {
+                throw MailboxError(
+                    .unreadable, "the file \(path(of: name)) cannot be read: \(error)", underlying: error)
             }
             let status = try file.status()
             guard status.st_mode & S_IFMT == S_IFREG else { return nil }
             guard status.st_size <= MailboxLimits.objectSize else {
                 throw MailboxError(
-                    .tooLarge, "the file \(path(of: name)) is larger than any object of a mailbox")
+                    .unreadable, "the file \(path(of: name)) is larger than any object of a mailbox")
             }
             return try file.read(at: 0, upTo: Int(status.st_size))
         }

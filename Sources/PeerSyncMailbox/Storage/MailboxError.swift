@@ -21,8 +21,9 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let clockSkew = Code(description: "clockSkew")
         /// What the storage answers, or what is in it, is not what it should be; or a setting of it is wrong.
         public static let invalid = Code(description: "invalid")
-        /// An object there, or another answer of the storage, is larger than any that belongs there. An object is damaged then.
-        public static let tooLarge = Code(description: "tooLarge")
+        /// One object there, or one answer of the storage, cannot be read: it is larger than any that belongs there, or this machine may not read it,
+        /// although it may read others. An object is damaged then.
+        public static let unreadable = Code(description: "unreadable")
         /// The storage was written to before and is empty now: another folder or bucket, a disk that is not mounted, or somebody emptied it.
         public static let emptied = Code(description: "emptied")
         /// Another machine writes there with the identity of this one, or this store came back from backups again and again: nobody can
@@ -67,7 +68,7 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     public var isTransient: Bool {
         switch code {
         case .unreachable, .full, .clockSkew, .busy, .waiting, .wentBack, .other: true
-        case .credentials, .notTrusted, .readOnly, .invalid, .tooLarge, .emptied, .sameIdentity, .notShared,
+        case .credentials, .notTrusted, .readOnly, .invalid, .unreadable, .emptied, .sameIdentity, .notShared,
             .away:
             false
         // ErrorCodeTests find no other.

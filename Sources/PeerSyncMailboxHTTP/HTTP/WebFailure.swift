@@ -15,7 +15,7 @@
             switch error {
             case is NIOTooManyBytesError:
                 return MailboxError(
-                    .tooLarge, "\(host) answers with more than an answer may have", underlying: error)
+                    .unreadable, "\(host) answers with more than an answer may have", underlying: error)
             case let error as HTTPClientError where error == .connectTimeout:
                 return unreachable("\(host) does not answer", error)
             case let error as HTTPClientError

@@ -133,12 +133,11 @@ struct MailboxCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
             var figures: [MailboxPassFigures] = []
-            // The first that cannot be used ends it.
-            for entry in try await store.mailboxes(named: name) {
-                figures.append(try await entry.naming { try await passes.run(entry) })
+            let unused = try await store.mailboxes(named: name).each { entry in
+                figures.append(try await passes.run(entry))
             }
             if output.json { try Terminal.write(json: figures) }
-            if let failure = figures.failure { throw failure }
+            if let failure = unused ?? figures.failure { throw failure }
         }
     }
 
@@ -162,14 +161,14 @@ struct MailboxCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             var figures: [MailboxCheckFigures] = []
-            for entry in try await store.mailboxes(named: name) {
+            let unused = try await store.mailboxes(named: name).each { entry in
                 let mailbox = try store.mailbox(entry, session.engine(store, onEvent: { _ in })) { _ in }
                 let check = OneSync {
                     try await ProgressLine.shared.during("reading “\(Display.printable(entry.name))”") {
                         try await mailbox.check()
                     }
                 }
-                try await entry.naming { try await session.run([check]) }
+                try await session.run([check])
                 guard let found = check.report.withLock({ $0 }) else { throw Failure.notYetEqual }
                 figures.append(MailboxCheckFigures(entry.name, found))
             }
@@ -178,6 +177,7 @@ struct MailboxCommand: AsyncParsableCommand {
             } else {
                 for figure in figures { figure.write() }
             }
+            if let unused { throw unused }
             if let (mailbox, fault) = figures.lazy.compactMap({ found in
                 found.fault.map { (found.mailbox, $0) }
             }).first {

@@ -89,7 +89,7 @@ extension ZoneCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let a zone come back that was deleted on this machine.",
             discussion: """
-                It comes with the next sync of a machine that shares it with this one, and that machine may write there. \
+                It comes when this machine next meets one on the network that shares it, and that machine may write there. \
                 Without a name, tells which zones were deleted here.
                 """)
 
@@ -112,7 +112,8 @@ extension ZoneCommand {
             let zone = try await zones.accept(name)
             try output.write(
                 [DeclinedFigures(zone)],
-                "the zone “\(zone.name)” comes with the next sync of a machine that shares it")
+                "the zone “\(zone.name)” comes when this machine next meets one on the network that shares it"
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
 import PeerSyncMailbox
+import Scorebook
 
 /// What a mailbox says to people. The engine knows codes and names.
 extension MailboxEvent {
@@ -54,5 +55,25 @@ extension MailboxEntry {
         do { return try await body() } catch let error as MailboxError {
             throw Failure(error, in: name)
         }
+    }
+}
+
+extension [MailboxEntry] {
+    /// Does something with each: one that cannot be used keeps nobody from the others.
+    ///
+    /// - Returns: why the first of those could not be used; the others are told here.
+    func each(_ body: (MailboxEntry) async throws -> Void) async throws -> Failure? {
+        var first: Failure?
+        for entry in self {
+            do { try await body(entry) } catch let error as MailboxError {
+                let failure = Failure(error, in: entry.name)
+                if first == nil {
+                    first = failure
+                } else {
+                    Terminal.writeError("error: \(Display.printable(failure.message))")
+                }
+            }
+        }
+        return first
     }
 }

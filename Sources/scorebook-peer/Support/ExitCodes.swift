@@ -187,7 +187,7 @@ struct Failure: Error {
         case .unreachable, .emptied: .unavailable
         case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
         case .full, .readOnly: .cannotCreate
-        case .invalid, .tooLarge: .dataError
+        case .invalid, .unreadable: .dataError
         case .busy, .waiting, .wentBack: .temporaryFailure
         case .other: .softwareError
         default: .softwareError

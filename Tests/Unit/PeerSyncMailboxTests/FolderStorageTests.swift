@@ -89,7 +89,7 @@ import Testing
             let object = try FileHandle(forWritingTo: url.appendingPathComponent(name.description))
             try object.truncate(atOffset: UInt64(MailboxLimits.objectSize) + 1)
             error = await #expect(throws: MailboxError.self) { _ = try await storage.get(name) }
-            #expect(error?.code == .tooLarge)
+            #expect(error?.code == .unreadable)
         }
     }
 

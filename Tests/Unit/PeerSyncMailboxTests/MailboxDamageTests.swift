@@ -234,6 +234,27 @@ import Testing
         try await household.expectEqual()
     }
 
+    /// Lists lag, and folders are copied in any order; after ten minutes nobody waits for that any more.
+    @Test func aReaderTellsOfWhatDoesNotCome() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let household = try await Household(clock)
+        let (kitchen, study) = (household.kitchen, household.study)
+        try await kitchen.add(2...2)
+        try await kitchen.sync()
+        household.disk.objects[try #require(try await household.segments().last)] = nil
+        for _ in 0..<2 {
+            try await study.sync()
+            try await kitchen.sync()
+        }
+        #expect(!household.hasToldLoss)
+        clock.milliseconds += 10 * 60 * 1000
+        try await study.sync()
+        try await kitchen.sync()
+        try await study.sync()
+        #expect(try await study.titles() == ["Item number 1", "Item number 2"])
+        try await household.expectEqual()
+    }
+
     /// Whoever may write there must not stop everybody with one large object.
     @Test func whatIsTooLargeIsDamaged() async throws {
         let household = try await Household()
@@ -243,7 +264,7 @@ import Testing
         try await study.add(3...3)
         let large = try #require(try await household.segments().last)
         let storage = GettingStorage(study.storage) { name in
-            if name == large { throw MailboxError(.tooLarge, "it is too large") }
+            if name == large { throw MailboxError(.unreadable, "it is too large") }
         }
         let report = try await Mailbox(study.engine, study.store.mailboxes.all()[0], in: storage).syncOnce()
         #expect(report.segmentsPut == 1)
