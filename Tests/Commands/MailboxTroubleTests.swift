@@ -46,6 +46,29 @@ import Testing
         }
     }
 
+    /// Each mailbox is a way of its own.
+    @Test func aMailboxInTroubleKeepsNobodyFromTheOthers() async throws {
+        try await withMailboxFolder { kitchen, study, folder in
+            let second = kitchen.scene.path("stick")
+            try FileManager.default.createDirectory(atPath: second, withIntermediateDirectories: false)
+            for machine in [kitchen, study] {
+                _ = try await machine.run("mailbox", "add", "folder", folder.path)
+                _ = try await machine.run("mailbox", "add", "folder", second)
+            }
+            try await kitchen.peer("mailbox", "sync")
+            try FileManager.default.moveItem(atPath: folder.path, toPath: folder.path + ".away")
+            try await kitchen.addGame("Carcassonne")
+            for machine in [kitchen, study] {
+                let outcome = try await machine.run("mailbox", "sync")
+                #expect(outcome.exitCode == 69, "\(outcome)")
+                #expect(outcome.output.contains("in step with “stick”"), "\(outcome)")
+            }
+            #expect(try await study.peer("game", "list").contains("Carcassonne"))
+            let checked = try await kitchen.run("mailbox", "check")
+            #expect(checked.exitCode == 69 && checked.output.contains("stick"), "\(checked)")
+        }
+    }
+
     private struct Listed: Decodable {
         let name: String
         let place: String
