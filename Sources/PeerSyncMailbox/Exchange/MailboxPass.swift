@@ -57,6 +57,7 @@ struct MailboxPass {
         for view in heads.views {
             try await read(view, zones, &found)
         }
+        try await RelayedAcknowledgement(context: context, views: heads.views).run(zones)
         let files = FileExchange(context: context, views: heads.views)
         try await files.fetch(zones, &found.report, &found.problems)
         try await found.problems.tell(context)

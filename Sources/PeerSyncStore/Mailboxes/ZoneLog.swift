@@ -96,6 +96,24 @@ package struct ZoneLog: Sendable {
         try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
     }
 
+    /// The token of this moment. Fold first.
+    package func current(_ db: Database) throws -> ChangeToken { try ChangeLog.current(db) }
+
+    /// Whether there are changes that a peer has not acknowledged, and all of them came from some peers.
+    package func isAllFrom(
+        _ peers: [Int64], _ db: Database, unacknowledgedBy peer: Peer
+    ) throws -> Bool {
+        let acknowledged = try acknowledged(db, by: peer)
+        let isAny = "EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ?1 AND changeSequence > ?2"
+        let sources = peers.map(String.init).joined(separator: ", ")
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT \(isAny) AND sourcePeer IS NOT ?3)
+                    AND NOT \(isAny) AND (sourcePeer IS NULL OR sourcePeer NOT IN (\(sources))))
+                """, arguments: [zone, acknowledged, peer.id]) ?? false
+    }
+
     /// The token of a peer's changes that this store holds.
     package func received(_ db: Database, from peer: Peer) throws -> ChangeToken? {
         try PeerTable.progress(db, peer: peer.id, zone: zone).received

@@ -224,4 +224,26 @@ import Testing
         try await MailboxMachine.settle([kitchen, study, attic])
         try await MailboxMachine.expectEqual([kitchen, study, attic])
     }
+
+    /// What all have, waits for nobody, whoever wrote it and in whatever order they looked.
+    @Test(arguments: [[1, 2, 0], [2, 1, 0], [1, 0, 2]]) func whatAllHaveWaitsForNobody(order: [Int])
+        async throws
+    {
+        let disk = MemoryDisk()
+        var machines: [MailboxMachine] = []
+        for name in ["kitchen", "study", "attic"] { machines.append(try await MailboxMachine(name, disk)) }
+        try await MailboxMachine.pair(machines)
+        try await machines[0].add(1...3)
+        try await MailboxMachine.settle(machines)
+        for round in 0..<3 {
+            try await machines[1].add((10 + round)...(10 + round))
+            for _ in 0..<3 { for number in order { try await machines[number].sync() } }
+            try await MailboxMachine.expectEqual(machines)
+            for machine in machines {
+                let pending = try await machine.store.database.read { try machine.store.status($0).peerZones }
+                    .map(\.pending)
+                #expect(pending == [0, 0], "\(machine.name)")
+            }
+        }
+    }
 }
