@@ -50,7 +50,7 @@ class MachineTests(BrowserCase):
         kitchen.event("listening")
 
     def test_a_mailbox_in_a_folder(self):
-        kitchen = self.listen(self.machine())
+        kitchen, _ = self.household()
         page = self.machines(kitchen)
         with tempfile.TemporaryDirectory() as folder:
             page.get_by_role("link", name="Add a mailbox").click()
@@ -84,6 +84,16 @@ class MachineTests(BrowserCase):
             page.get_by_role("button", name="Remove it here").click()
             expect(page.get_by_role("main")).to_contain_text("There is no mailbox yet.")
             self.assertIn("there is no mailbox", kitchen.run("mailbox"))
+
+    def test_nobody_is_paired_who_could_read_a_mailbox(self):
+        kitchen = self.listen(self.machine())
+        with tempfile.TemporaryDirectory() as folder:
+            kitchen.run("mailbox", "add", "folder", folder)
+            page = self.machines(kitchen)
+            page.get_by_role("link", name="All about the mailboxes").click()
+            page.get_by_role("button", name="Check all that is there").click()
+            expect(page.get_by_role("main")).to_contain_text("Nothing of this scorebook lies in")
+            expect(page.get_by_role("main")).to_contain_text("no machine is paired with this one")
 
     def test_another_name(self):
         kitchen, _ = self.household()
