@@ -20,8 +20,13 @@ struct RelayedAcknowledgement {
     private func run(_ peer: Peer, _ section: ZoneSection, _ zone: Zone) async throws {
         let log = ZoneLog(context.store, zone)
         let token = try await context.store.readFolded { db -> ChangeToken? in
-            let sources = try views.filter { try hasRead($0, section, zone, db) }.map(\.peer.id)
-            return try log.isAllFrom(sources + [peer.id], db, unacknowledgedBy: peer)
+            // Of all: what one leaves out of its log lies in that of another one.
+            let others = try views.filter { other in
+                try other.peer.id != peer.id && other.head.zone(zone.id) != nil
+                    && log.rights(db, of: other.peer) == .write
+            }
+            guard try others.allSatisfy({ try hasRead($0, section, zone, db) }) else { return nil }
+            return try log.isAllFrom(others.map(\.peer.id) + [peer.id], db, unacknowledgedBy: peer)
                 ? log.current(db) : nil
         }
         guard let token else { return }
