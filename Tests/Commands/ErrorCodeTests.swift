@@ -50,7 +50,7 @@ struct ErrorCodeTests {
             function: "func isOutdatedByAnswer"),
         Switch(
             codes: "PeerSyncStore/RecordStoreError.swift", file: "PeerSyncMailbox/Exchange/MailboxPass.swift",
-            function: "var concernsPeer: Bool"),
+            function: "var codeOfPeer: MailboxError.Code?"),
     ])
     func everyCodeHasItsCase(_ decision: Switch) throws {
         let codes = try Self.source(decision.codes).matches(of: /static let (\w+) = Code\(/).map(\.1)

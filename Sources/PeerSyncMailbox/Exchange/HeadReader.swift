@@ -99,11 +99,10 @@ struct HeadReader {
     private func get(
         _ author: AuthorID, _ counter: Int64, by writer: Peer?, amongst peers: [Peer]
     ) async throws -> Found {
+        let name = author.headName(UInt64(counter))
         let bytes: [UInt8]
         do {
-            guard let object = try await context.get(author.headName(UInt64(counter))) else {
-                return .notThere
-            }
+            guard let object = try await context.get(name) else { return .notThere }
             bytes = object
         } catch let damage as DamagedObject {
             return writer.map { .damaged($0, damage) } ?? .notThere
@@ -114,7 +113,7 @@ struct HeadReader {
             do {
                 guard
                     let opened = try DamagedObject.naming(
-                        author.headName(UInt64(counter)),
+                        name,
                         { () throws(DamagedObject) in
                             try HeadCodec.open(
                                 bytes, of: author, counter: UInt64(counter), by: peer.publicKey,
@@ -158,8 +157,7 @@ struct HeadReader {
     /// Whether a head says less than this machine has heard of the peer: a session has told its rights since, or a newer head in another
     /// mailbox. Counters of heads are mostly the times of their authors' clocks.
     private func isOutdated(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> Bool {
-        let present = try context.store.peers.all(db).first { $0.id == peer.id }
-        if let seen = present?.lastSeen.flatMap({ ISO8601.milliseconds(canonical: $0) }),
+        if let seen = peer.lastSeen.flatMap({ ISO8601.milliseconds(canonical: $0) }),
             head.time + Self.clockTolerance < seen
         {
             return true

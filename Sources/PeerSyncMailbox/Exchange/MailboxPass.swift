@@ -126,9 +126,9 @@ struct MailboxPass {
                 }
             } catch let damage as DamagedObject {
                 found.problems.note(damage, of: view.peer, in: zone)
-            } catch let error as RecordStoreError where error.concernsPeer {
-                found.problems.note(
-                    MailboxError(error.mailboxCode, error.message, underlying: error), of: view.peer)
+            } catch let error as RecordStoreError {
+                guard let code = error.codeOfPeer else { throw error }
+                found.problems.note(MailboxError(code, error.message, underlying: error), of: view.peer)
             }
         }
     }
@@ -239,28 +239,20 @@ struct MailboxPass {
 }
 
 extension RecordStoreError {
-    /// Whether the reason lies in what a peer has put, or in what the two machines are for each other.
-    fileprivate var concernsPeer: Bool {
-        switch code {
-        case .clockSkew, .changeTokenExpired, .invalidRecord, .notPermitted, .noSuchPeer, .removed: true
-        case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,
-            .deletionDenied, .noSuchZone, .otherZone, .sharedZone, .zonesChanged, .backupFailed,
-            .tooManyAttempts, .householdFull, .unreadableFile, .invalidValue, .noSpace, .assetUnwritable,
-            .notDeleted, .ambiguous:
-            false
-        // ErrorCodeTests find no other.
-        default: false
-        }
-    }
-
-    /// What it is in a mailbox.
-    fileprivate var mailboxCode: MailboxError.Code {
+    /// What it is in a mailbox, if the reason lies in what a peer has put, or in what the two machines are for each other; nil otherwise.
+    fileprivate var codeOfPeer: MailboxError.Code? {
         switch code {
         case .clockSkew: .clockSkew
         case .changeTokenExpired: .away
         case .invalidRecord: .invalid
         case .notPermitted, .noSuchPeer, .removed: .notShared
-        default: .other
+        case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,
+            .deletionDenied, .noSuchZone, .otherZone, .sharedZone, .zonesChanged, .backupFailed,
+            .tooManyAttempts, .householdFull, .unreadableFile, .invalidValue, .noSpace, .assetUnwritable,
+            .notDeleted, .ambiguous:
+            nil
+        // ErrorCodeTests find no other.
+        default: nil
         }
     }
 }

@@ -98,23 +98,23 @@ struct OwnStanding {
     func prepare(_ context: MailboxContext) async throws -> Bool {
         switch phase {
         case .good:
-            if remembered.missing > 0 { try await set(context, "missing = 0") }
+            if remembered.missing > 0 { try await Self.set(context, "missing = 0") }
             let now = context.store.now()
             let isLongAgo = remembered.restoredAt + Self.suspicion <= now || now < remembered.restoredAt
             if remembered.restores > 0, isLongAgo {
-                try await set(context, "restores = 0")
+                try await Self.set(context, "restores = 0")
             }
             return false
         case .missing:
             guard remembered.missing + 1 >= Self.patience else {
-                try await set(context, "missing = missing + 1")
+                try await Self.set(context, "missing = missing + 1")
                 return false
             }
             return true
         case .foreign(let counter):
             let isKnown = remembered.published > 0
             let restored = isKnown ? ", restores = restores + 1, restoredAt = \(context.store.now())" : ""
-            try await set(context, "counter = \(counter)\(restored)", voidingLogs: true)
+            try await Self.set(context, "counter = \(counter)\(restored)", voidingLogs: true)
             if isKnown { context.onEvent(.restored) }
             return false
         }
@@ -122,11 +122,7 @@ struct OwnStanding {
 
     /// Has the next pass put anew what the storage lost with the last head: a person has looked, and it is not there.
     static func endPatience(_ context: MailboxContext) async throws {
-        try await context.store.database.write { db in
-            try db.execute(
-                sql: "UPDATE grdb_sync_mailbox SET missing = MAX(missing, \(patience - 1)) WHERE id = ?",
-                arguments: [context.mailbox])
-        }
+        try await set(context, "missing = MAX(missing, \(patience - 1))")
     }
 
     /// Notes that others hold what this store never wrote. A head that this store never put tells the same.
@@ -136,7 +132,8 @@ struct OwnStanding {
         context.onEvent(.restored)
     }
 
-    private func set(_ context: MailboxContext, _ assignment: String, voidingLogs: Bool = false) async throws
+    private static func set(_ context: MailboxContext, _ assignment: String, voidingLogs: Bool = false)
+        async throws
     {
         try await context.store.database.write { db in
             if voidingLogs { try OwnLog.voidAll(db, mailbox: context.mailbox) }

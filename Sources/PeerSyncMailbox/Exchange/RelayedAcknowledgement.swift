@@ -9,28 +9,29 @@ struct RelayedAcknowledgement {
     let views: [AuthorView]
 
     func run(_ zones: [Zone]) async throws {
-        for view in views {
-            for zone in zones {
-                guard let section = view.head.zone(zone.id) else { continue }
-                try await run(view.peer, section, zone)
+        let (news, token) = try await context.store.readFolded { db in
+            let news = try views.flatMap { view in
+                try zones.filter { try hasAll(view, $0, db) }.map { (peer: view.peer, zone: $0) }
             }
+            return (news, try ZoneLog.current(db))
+        }
+        for (peer, zone) in news {
+            try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
         }
     }
 
-    private func run(_ peer: Peer, _ section: ZoneSection, _ zone: Zone) async throws {
+    /// Whether a peer has all of this machine's changes in a zone, although it has not acknowledged them.
+    private func hasAll(_ view: AuthorView, _ zone: Zone, _ db: Database) throws -> Bool {
         let log = ZoneLog(context.store, zone)
-        let token = try await context.store.readFolded { db -> ChangeToken? in
-            // Of all: what one leaves out of its log lies in that of another one.
-            let others = try views.filter { other in
-                try other.peer.id != peer.id && other.head.zone(zone.id) != nil
-                    && log.rights(db, of: other.peer) == .write
-            }
-            guard try others.allSatisfy({ try hasRead($0, section, zone, db) }) else { return nil }
-            return try log.isAllFrom(others.map(\.peer.id) + [peer.id], db, unacknowledgedBy: peer)
-                ? log.current(db) : nil
+        guard let section = view.head.zone(zone.id), try log.isAnythingUnacknowledged(db, by: view.peer)
+        else { return false }
+        // All of them: what one leaves out of its log lies in that of another one.
+        let others = try views.filter { other in
+            try other.peer.id != view.peer.id && other.head.zone(zone.id) != nil
+                && log.rights(db, of: other.peer) == .write
         }
-        guard let token else { return }
-        try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
+        return try others.allSatisfy { try hasRead($0, section, zone, db) }
+            && !log.isAnythingUnacknowledged(db, by: view.peer, leavingOut: others.map(\.peer))
     }
 
     /// Whether the one that says `section` has read the log of another author to its end, and so all that this machine has from there.

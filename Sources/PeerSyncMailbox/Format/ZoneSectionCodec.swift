@@ -136,9 +136,7 @@ extension ZoneSection {
             buffer throws(ProtocolError) in try Refused(decoding: &buffer)
         }
     }
-}
 
-extension ZoneSection {
     /// - Returns: nothing for a section of an author that does not know of this field.
     private static func damaged(_ buffer: inout ByteBuffer) throws(ProtocolError) -> [Damaged] {
         guard buffer.readableBytes > 0 else { return [] }

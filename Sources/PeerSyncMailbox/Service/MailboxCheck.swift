@@ -43,15 +43,9 @@ extension Mailbox {
             _ = try await pass(mayWait: false, &memory)
             var check = MailboxCheck()
             // What this machine and others said in that pass: what comes meanwhile is not looked at.
-            let parts = memory.parts
-            let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
-            // Who uses the mailbox no more may have removed all that it had put.
-            var views: [AuthorView] = []
-            for view in memory.views where try await isAnything(by: view.head.author.id, listed) {
-                views.append(view)
-            }
+            let (parts, views) = (memory.parts, memory.views)
             let own = try await HeadWriter(context: context, views: views).make(parts)
-            try await checkHeads(listed, &check)
+            try await checkHeads(views, &check)
             for (part, section) in zip(parts, own.zones) {
                 try await checkZone(part, section, views, &check)
                 try await checkFiles(part.zone, section, by: context.own, named: nil, &check)
@@ -70,22 +64,12 @@ extension Mailbox {
         }
     }
 
-    private func isAnything(
-        by author: AuthorID, _ listed: [(author: AuthorID, counter: UInt64)]
-    ) async throws -> Bool {
-        if listed.contains(where: { $0.author == author }) { return true }
-        return try await !storage.list(author.folder).isEmpty
-    }
-
     /// A newcomer reads nothing of a machine whose last head is gone or damaged, although this machine remembers it.
-    private func checkHeads(
-        _ listed: [(author: AuthorID, counter: UInt64)], _ check: inout MailboxCheck
-    ) async throws {
-        let (known, peers, published) = try await engine.store.database.read { [context] db in
-            (
-                try KnownAuthor.all(db, mailbox: context.mailbox), try context.store.peers.all(db),
-                try context.published(db)
-            )
+    ///
+    /// - Parameter views: what others say there, without those who have taken all of theirs away.
+    private func checkHeads(_ views: [AuthorView], _ check: inout MailboxCheck) async throws {
+        let (known, published) = try await engine.store.database.read { [context] db in
+            (try KnownAuthor.all(db, mailbox: context.mailbox), try context.published(db))
         }
         if published > 0, try await !context.has(context.own.id.headName(UInt64(published))) {
             check.problems.append("the last head of this machine is not there")
@@ -97,15 +81,15 @@ extension Mailbox {
                 try LostObjects(context: context).setChecked($0, at: 0)
             }
         }
-        for author in known where !author.head.isEmpty {
+        let listed = try await storage.list(MailboxFormat.heads).compactMap { AuthorID.parse($0.name) }
+        for author in known {
             // It may have put another one since the pass.
             let isLast = !listed.contains { $0.author == author.author && $0.counter > author.counter }
-            guard isLast, let peer = peers.first(where: { $0.id == author.peer }) else { continue }
+            guard isLast, let peer = views.first(where: { $0.peer.id == author.peer })?.peer else { continue }
             let name = author.author.headName(UInt64(author.counter))
             let bytes: [UInt8]?
             do { bytes = try await context.get(name) } catch is DamagedObject { bytes = [] }
             guard bytes != author.head else { continue }
-            guard try await isAnything(by: author.author, listed) else { continue }
             check.problems.append(
                 "the last head of \(peer.name) is \(bytes == nil ? "not there" : "damaged")")
         }

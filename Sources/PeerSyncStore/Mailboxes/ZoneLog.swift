@@ -97,21 +97,19 @@ package struct ZoneLog: Sendable {
     }
 
     /// The token of this moment. Fold first.
-    package func current(_ db: Database) throws -> ChangeToken { try ChangeLog.current(db) }
+    package static func current(_ db: Database) throws -> ChangeToken { try ChangeLog.current(db) }
 
-    /// Whether there are changes that a peer has not acknowledged, and all of them came from some peers.
-    package func isAllFrom(
-        _ peers: [Int64], _ db: Database, unacknowledgedBy peer: Peer
+    /// Whether there are changes that a peer has not acknowledged, apart from those that came from it, or from some others.
+    package func isAnythingUnacknowledged(
+        _ db: Database, by peer: Peer, leavingOut others: [Peer] = []
     ) throws -> Bool {
-        let acknowledged = try acknowledged(db, by: peer)
-        let isAny = "EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ?1 AND changeSequence > ?2"
-        let sources = peers.map(String.init).joined(separator: ", ")
+        let sources = ([peer] + others).map { String($0.id) }.joined(separator: ", ")
         return try Bool.fetchOne(
             db,
             sql: """
-                SELECT \(isAny) AND sourcePeer IS NOT ?3)
-                    AND NOT \(isAny) AND (sourcePeer IS NULL OR sourcePeer NOT IN (\(sources))))
-                """, arguments: [zone, acknowledged, peer.id]) ?? false
+                SELECT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ? AND changeSequence > ?
+                    AND (sourcePeer IS NULL OR sourcePeer NOT IN (\(sources))))
+                """, arguments: [zone, try acknowledged(db, by: peer)]) ?? false
     }
 
     /// The token of a peer's changes that this store holds.
