@@ -55,6 +55,16 @@ package final class MailboxMachine: MailboxUser {
         }
     }
 
+    /// Makes machines that are all paired with each other, and have not used their mailbox yet.
+    package static func paired(
+        _ names: [String], _ disk: MemoryDisk, clock: SetClock = SetClock(1_700_000_000_000)
+    ) async throws -> [MailboxMachine] {
+        var machines: [MailboxMachine] = []
+        for name in names { machines.append(try await MailboxMachine(name, disk, clock: clock)) }
+        try await pair(machines)
+        return machines
+    }
+
     package var store: RecordStore { engine.store }
     package var key: [UInt8] { identity.publicKey.bytes }
     package var events: [MailboxEvent] { log.events.withLock { $0 } }

@@ -44,9 +44,7 @@ import Testing
     /// One segment, and a head of each machine.
     @Test func oneChangeIsPutByItsAuthorAlone() async throws {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c", "d"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c", "d"], disk)
         try await machines[0].add(1...3)
         try await MailboxMachine.settle(machines)
         try await machines[0].write("UPDATE Item SET title = 'Figs' WHERE id = '1'")
@@ -85,9 +83,7 @@ import Testing
     /// Two are on one network, the third comes to the mailbox alone; the one that wrote never does.
     @Test func whatCameOverTheNetworkGoesOnThroughTheMailbox() async throws {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk)
         try await MailboxMachine.settle(machines)
         try await machines[0].add(1...10)
         _ = try await SyncConnector(machines[0].engine, to: machines[1].engine).syncOnce()
@@ -135,9 +131,7 @@ import Testing
     /// Introductions and removals travel, and a removed machine can open nothing that comes later.
     @Test func aRemovedMachineReadsNothingNew() async throws {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk)
         try await machines[2].add(1...5)
         try await MailboxMachine.settle(machines)
         try await machines[2].add(6...6)
@@ -158,9 +152,7 @@ import Testing
     /// The head that says so is not new any more.
     @Test func aRemovalIsTakenAfterAPassThatFailedWithIt() async throws {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk)
         try await MailboxMachine.settle(machines)
         let b = machines[1]
         _ = try await machines[0].store.household.remove("c", by: machines[0].key)
@@ -230,9 +222,7 @@ import Testing
         async throws
     {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["kitchen", "study", "attic"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["kitchen", "study", "attic"], disk)
         try await machines[0].add(1...3)
         try await MailboxMachine.settle(machines)
         for round in 0..<3 {

@@ -76,9 +76,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let disk = MemoryDisk()
         disk.isLate = true
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk)
         for number in 0..<30 {
             let machine = machines[Int.random(in: 0..<3, using: &generator)]
             switch Int.random(in: 0..<4, using: &generator) {
@@ -101,9 +99,7 @@ import Testing
     {
         var generator = SeededGenerator(seed: seed)
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c", "d"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c", "d"], disk)
         for number in 0..<40 {
             let machine = machines.randomElement(using: &generator)!
             switch Int.random(in: 0..<6, using: &generator) {
@@ -209,9 +205,7 @@ import Testing
     /// A changed object stops the reading of its author, by name, and others go on.
     @Test func aDamagedObjectStopsItsAuthorAlone() async throws {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk)
         try await MailboxMachine.settle(machines)
         try await machines[0].add(1...1)
         try await machines[2].add(2...2)

@@ -138,6 +138,26 @@ import Testing
         }
     }
 
+    /// The segment is there, and a piece of its picture is not.
+    @Test func aPictureWhosePieceIsMissingIsAwaited() async throws {
+        try await withMachines { disk, machines in
+            _ = try await addPicture(machines[0], 1, bytes)
+            let before = Set(disk.objects.keys)
+            try await machines[0].sync()
+            let piece = disk.objects.first {
+                !before.contains($0.key) && $0.key.folder == machines[0].author.folder
+                    && $0.value.count > FilePiece.size
+            }
+            let (name, whole) = try #require(piece)
+            disk.objects[name] = nil
+            #expect(try await machines[1].sync().filesRead == 0)
+            #expect(try await machines[1].store.mailboxes.all()[0].machines[0].problemCode == "waiting")
+            disk.objects[name] = whole
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(try await machines[1].store.mailboxes.all()[0].machines[0].problem == nil)
+        }
+    }
+
     /// Nobody but the author can mend it, and a reader tells it. The reader's user is told once.
     @Test func aPictureWithADamagedPieceIsPutAgain() async throws {
         try await withMachines { disk, machines in

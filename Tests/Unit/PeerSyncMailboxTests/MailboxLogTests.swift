@@ -13,9 +13,7 @@ import Testing
 /// One log takes the place of another one, and no reader lacks anything for it.
 @Suite(.timeLimit(.minutes(10))) struct MailboxLogTests {
     private func makeMachines(_ names: [String], _ disk: MemoryDisk) async throws -> [MailboxMachine] {
-        var machines: [MailboxMachine] = []
-        for name in names { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(names, disk)
         try await MailboxMachine.settle(machines)
         return machines
     }

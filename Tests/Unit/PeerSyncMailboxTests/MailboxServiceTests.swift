@@ -52,9 +52,7 @@ import Testing
     /// Changes of another machine wait ten minutes for that one to put them, also where this one looks for news once in an hour.
     @Test func whatWaitsForItsAuthorGoesInTime() async throws {
         let disk = MemoryDisk()
-        var machines: [MailboxMachine] = []
-        for name in ["a", "b", "c"] { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk)
         try await MailboxMachine.settle(machines)
         try await machines[0].add(1...1)
         _ = try await SyncConnector(machines[0].engine, to: machines[1].engine).syncOnce()
@@ -73,6 +71,19 @@ import Testing
         // Its author has put it meanwhile.
         try await machines[0].sync()
         #expect(try await mailbox.pass(mayWait: true).waitsUntil == nil)
+    }
+
+    /// The time since when they wait lies in the future then.
+    @Test func aClockThatIsSetBackKeepsNobodyWaiting() async throws {
+        let disk = MemoryDisk()
+        let clock = SetClock(1_700_000_000_000)
+        let machines = try await MailboxMachine.paired(["a", "b", "c"], disk, clock: clock)
+        try await MailboxMachine.settle(machines)
+        try await machines[0].add(1...1)
+        _ = try await SyncConnector(machines[0].engine, to: machines[1].engine).syncOnce()
+        #expect(try await machines[1].mailbox.pass(mayWait: true).segmentsPut == 0)
+        clock.milliseconds -= 24 * 3600 * 1000
+        #expect(try await machines[1].mailbox.pass(mayWait: true).segmentsPut == 1)
     }
 
     @Test func aFailureIsToldOnceAndItsEndToo() async throws {

@@ -15,9 +15,7 @@ import Testing
     private func makeMachines(
         _ names: [String], _ disk: MemoryDisk, isSettled: Bool = true
     ) async throws -> [MailboxMachine] {
-        var machines: [MailboxMachine] = []
-        for name in names { machines.append(try await MailboxMachine(name, disk)) }
-        try await MailboxMachine.pair(machines)
+        let machines = try await MailboxMachine.paired(names, disk)
         if isSettled { try await MailboxMachine.settle(machines) }
         return machines
     }
