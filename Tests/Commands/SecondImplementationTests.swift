@@ -10,7 +10,7 @@ import Testing
         "mailbox_damaged_objects",
         "mailbox_lost_segments", "mailbox_whole_logs_follow_each_other", "mailbox_that_went_back",
         "mailbox_restored_stores", "mailbox_beside_sessions", "mailbox_refused_records",
-        "mailbox_after_a_comparison", "mailbox_emptied",
+        "mailbox_after_a_comparison", "mailbox_of_two_ids", "mailbox_emptied",
         "mailbox_random_edits", "pairing_wrong_code", "pairing_again", "first_sync_python_calls",
         "first_sync_reference_calls", "python_passes_on", "writes_of_python", "writes_of_reference",
         "cascade_of_a_deletion", "restoring_and_erasing", "conflicts", "revival_of_a_parent",

@@ -8,6 +8,8 @@ from pathlib import Path
 from machines import Machine, Python, copy_of, equal, next_millisecond, pair, restore, sync
 from reference import Reference, imported, scenario
 from samples import GAME, PERSON, PICTURE
+from scorebook_python_peer.mailbox.head import Draft
+from scorebook_python_peer.mailbox.reading import head_name
 from scorebook_python_peer.mailbox.sealing import Author
 from scorebook_python_peer.store import Store
 
@@ -412,6 +414,31 @@ def mailbox_after_a_comparison(directory: Path) -> None:
     mailbox.put(new)
     mailbox.become_one()
     equal(python.record(GAME)["state"], "deleted")
+
+
+class OtherId(Author):
+    """A machine that writes under an author id that its key does not give it."""
+
+    @property
+    def id(self) -> bytes:
+        return bytes(range(16))
+
+
+@scenario
+def mailbox_of_two_ids(directory: Path) -> None:
+    """An author has one id. What its key writes under another one is not there: two heads would take turns in each pass."""
+    python, reference, mailbox = two_machines(directory)
+    mailbox.become_one()
+    store = Store(python.store)
+    author, (reader,), now = OtherId(store.identity), store.peers().keys(), store.now()
+    store.close()
+    mailbox.put({head_name(author.id, now): Draft([], None, {reader: {}}, set()).seal(author, now, now)})
+    before = mailbox.objects()
+    for _ in range(2):
+        mailbox.sync(reference)
+        equal(mailbox.objects(), before)
+        (peer,) = json.loads(reference.run("peers", "--json", "--no-discovery"))
+        equal([zone["obstacle"] for zone in peer["zones"]], [None])
 
 
 @scenario
