@@ -45,14 +45,17 @@ struct LostObjects {
 
     /// Whether the last head is another one than this machine has put there. It cannot open it, so it compares hashes.
     func isHeadDamaged() async throws -> Bool {
-        let row = try await context.store.database.read { db in
-            try Row.fetchOne(
-                db, sql: "SELECT published, headHash FROM grdb_sync_mailbox WHERE id = ?",
-                arguments: [context.mailbox])
+        let (published, hash) = try await context.store.database.read { db in
+            (
+                try context.published(db),
+                try Data.fetchOne(
+                    db, sql: "SELECT headHash FROM grdb_sync_mailbox WHERE id = ?",
+                    arguments: [context.mailbox])
+            )
         }
-        guard let row, let hash: Data = row[1] else { return false }
+        guard let hash else { return false }
         do {
-            let bytes = try await context.get(context.own.id.headName(UInt64(row[0] as Int64)))
+            let bytes = try await context.get(context.own.id.headName(UInt64(published)))
             return bytes.map { HeadWriter.hash(of: $0) != Array(hash) } ?? false
         } catch is DamagedObject {
             return true

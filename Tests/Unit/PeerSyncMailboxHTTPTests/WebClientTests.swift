@@ -83,7 +83,7 @@
         @Test(
             arguments: [
                 (
-                    .status(200, body: [UInt8](repeating: 0, count: 100)), .invalid,
+                    .status(200, body: [UInt8](repeating: 0, count: 100)), .unreadable,
                     "more than an answer may have"
                 ),
                 (.cut(promised: 10, body: [1, 2, 3]), .unreachable, "broke"),
