@@ -5,7 +5,7 @@ import PeerSyncModel
 import PeerSyncStore
 
 /// What a check of a mailbox found.
-public struct MailboxCheck: Sendable, Equatable {
+public struct MailboxCheck: Sendable {
     /// What a newcomer could make of one zone.
     public struct Zone: Sendable, Equatable {
         /// The name of the zone here; nil for the default one.
@@ -24,9 +24,11 @@ public struct MailboxCheck: Sendable, Equatable {
     public internal(set) var files = 0
     /// What is wrong, one sentence for each.
     public internal(set) var problems: [String] = []
+    /// Why this machine reads nothing more of other machines there, by their names: they have ended its rights, or it was away for too long.
+    public internal(set) var unread: [String: MailboxError] = [:]
 
     /// Whether a newcomer could be made from the mailbox, with all that this store has, and nothing is wrong.
-    public var isSound: Bool { problems.isEmpty && isComplete }
+    public var isSound: Bool { problems.isEmpty && unread.isEmpty && isComplete }
 
     /// Whether a newcomer could be made from the mailbox, with all that this store has. Not if nobody may read there: then nothing is there.
     public var isComplete: Bool { !zones.isEmpty && zones.allSatisfy(\.isEqual) }
@@ -42,6 +44,10 @@ extension Mailbox {
         try await turns.take { [self] memory in
             _ = try await pass(mayWait: false, &memory)
             var check = MailboxCheck()
+            for machine in try await engine.store.mailboxes.find(name).machines {
+                guard let error = machine.error, [.notShared, .away].contains(error.code) else { continue }
+                check.unread[machine.name] = error
+            }
             // What this machine and others said in that pass: what comes meanwhile is not looked at.
             let (parts, views) = (memory.parts, memory.views)
             let own = try await HeadWriter(context: context, views: views).make(parts)

@@ -146,7 +146,10 @@ struct MailboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Read everything in a mailbox, and prove that a new machine could be made from it.",
             discussion:
-                "Syncs first. The exit code is 65 if something is missing or damaged, and 77 if no paired machine may read there."
+                """
+                Syncs first. The exit code is 65 if something is missing or damaged, and 77 if no paired machine may read there, \
+                or another one lets this one read nothing any more.
+                """
         )
 
         @Argument(help: "The mailbox's name here; nothing for all.")

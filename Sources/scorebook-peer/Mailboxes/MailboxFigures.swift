@@ -81,6 +81,9 @@ struct MailboxCheckFigures: Encodable {
     let batches: Int
     let files: Int
     let problems: [String]
+    private let unread: [(machine: String, error: MailboxError)]
+
+    private enum CodingKeys: String, CodingKey { case mailbox, sound, zones, batches, files, problems }
 
     init(_ mailbox: String, _ check: MailboxCheck) {
         self.mailbox = mailbox
@@ -90,7 +93,8 @@ struct MailboxCheckFigures: Encodable {
         }
         batches = check.segments
         files = check.files
-        problems = check.problems
+        unread = check.unread.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        problems = check.problems + unread.map(\.error.message)
     }
 
     private static let defaultZone = "ScorebookData"
@@ -110,20 +114,25 @@ struct MailboxCheckFigures: Encodable {
     /// The verdict, if it is not sound: one for all that was found.
     var fault: Fault? {
         guard !sound else { return nil }
-        guard !zones.isEmpty else { return .unread }
-        return zones.allSatisfy(\.equal) ? .damaged : .incomplete
+        guard !zones.isEmpty else { return .nobody }
+        guard zones.allSatisfy(\.equal) else { return .incomplete }
+        guard problems.count == unread.count, let first = unread.first else { return .damaged }
+        return .cutOff(first.machine, first.error)
     }
 
     enum Fault {
         /// Nobody may read what this machine would leave there.
-        case unread
+        case nobody
+        /// Another machine lets this one read nothing there any more, or this one was away for too long.
+        case cutOff(String, MailboxError)
         /// A new machine would have everything, but something is damaged or missing.
         case damaged
         case incomplete
 
         func words(_ mailbox: String) -> String {
             switch self {
-            case .unread: "nothing of this scorebook lies in “\(mailbox)”: \(MailboxPassFigures.nobody)"
+            case .nobody: "nothing of this scorebook lies in “\(mailbox)”: \(MailboxPassFigures.nobody)"
+            case .cutOff(_, let error): "not all of “\(mailbox)” can be read: \(error.message)"
             case .damaged:
                 "something in “\(mailbox)” is missing or damaged, although a new machine would have all records"
             case .incomplete: "a new machine could not be made from “\(mailbox)”"
@@ -132,7 +141,11 @@ struct MailboxCheckFigures: Encodable {
 
         func failure(_ mailbox: String) -> Failure {
             switch self {
-            case .unread: Failure(.refused, words(mailbox), hint: MailboxPassFigures.pairing)
+            case .nobody: Failure(.refused, words(mailbox), hint: MailboxPassFigures.pairing)
+            case .cutOff(let machine, let error):
+                Failure(
+                    Failure(error, in: mailbox, of: machine).code, words(mailbox),
+                    hint: error.hint(in: mailbox, of: machine))
             case .damaged, .incomplete:
                 Failure(
                     .dataError, words(mailbox),
@@ -143,7 +156,8 @@ struct MailboxCheckFigures: Encodable {
         /// What helps, for people at a page.
         var help: String {
             switch self {
-            case .unread: "pair one, and everything goes there"
+            case .nobody: "pair one, and everything goes there"
+            case .cutOff: "pairing the two again lets this one read"
             case .damaged, .incomplete: "syncing on the machines that are named may mend it"
             }
         }

@@ -119,6 +119,9 @@ import Testing
         try await household.studyWrites(1)
         #expect(try await household.rights() == [ZoneRights.none, ZoneRights.none])
         #expect(try await household.problem() == "notShared")
+        let check = try await household.kitchen.mailbox.check()
+        #expect(check.unread.mapValues(\.code) == ["study": .notShared])
+        #expect(check.problems.isEmpty && !check.isSound)
     }
 
     /// The head that said nothing is still the last one there.
