@@ -24,6 +24,7 @@ struct Run: AsyncParsableCommand {
         case keys
         case liveLatency = "live-latency"
         case pictures
+        case picturesLatency = "pictures-latency"
         case hub
         case reading
     }
@@ -96,8 +97,9 @@ struct Run: AsyncParsableCommand {
         case .liveLatency:
             return try await LiveLatency(commits: tiny ? 20 : commits).run()
         case .pictures:
-            let pictures = Pictures(megabytes: tiny ? 2 : megabytes)
-            return try await pictures.run(rounds: rounds) + pictures.runLatency(commits: tiny ? 20 : 200)
+            return try await Pictures(megabytes: tiny ? 2 : megabytes).run(rounds: rounds)
+        case .picturesLatency:
+            return try await Pictures(megabytes: tiny ? 2 : megabytes).runLatency(commits: tiny ? 20 : 200)
         case .reading:
             return try await Reading(records: tiny ? 1_200 : 700_000).run(rounds: rounds)
         case .hub:
