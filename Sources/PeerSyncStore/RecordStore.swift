@@ -29,6 +29,7 @@ public final class RecordStore: Sendable {
 
     let tables: RecordTables
     let soundness = StoreSoundness()
+    let knownHousehold = KnownHousehold()
     /// Knows whether the app itself writes in the open transaction.
     private let ownWrites = OwnWrites()
     /// The id of this run in the table of generations.

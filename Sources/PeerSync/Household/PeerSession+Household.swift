@@ -7,9 +7,9 @@ extension PeerSession {
     /// Reads what this machine tells the peer of the household.
     func readHousehold() async throws {
         let peer = try peer
-        let (share, set) = try await engine.store.household.shared(with: peer)
+        let (share, _, digest) = try await engine.store.household.shared(with: peer)
         if share == .nothing { return try await noteOutside(peer) }
-        await handle { $0.householdRead(set.digest) }
+        await handle { $0.householdRead(digest) }
     }
 
     /// Tells the user once that a machine which may write here is in no household with this one.
@@ -21,15 +21,15 @@ extension PeerSession {
         engine.onEvent(.notIntroduced(name: peer.name))
     }
 
-    func tellHousehold(unless digest: [UInt8]?) async throws {
+    func tellHousehold(unless theirs: [UInt8]?) async throws {
         let peer = try peer
-        let (share, set) = try await engine.store.household.shared(with: peer)
-        guard share != .nothing, set.digest != digest else { return }
+        let (share, set, digest) = try await engine.store.household.shared(with: peer)
+        guard share != .nothing, digest != theirs else { return }
         let known = try await engine.store.household.addresses(for: peer)
         let told = Message.HouseholdSet(
             set: set, port: engine.listeningPort ?? 0,
             addresses: MemberAddresses.told(known, over: address))
-        parts.withLock { $0.toldHousehold = set.digest }
+        parts.withLock { $0.toldHousehold = digest }
         await handle { $0.householdTold(told) }
     }
 
@@ -39,8 +39,8 @@ extension PeerSession {
         let change = try await household.take(told.set, from: peer, own: engine.identity.publicKey.bytes)
         // The peer has answered a digest that was news, and lacks what this machine has. A side that takes nothing answers
         // nothing, and nobody tells the same twice: otherwise two sides whose sets never become equal would go on for ever.
-        let (share, set) = try await household.shared(with: peer)
-        if share == .all, parts.withLock({ $0.toldHousehold }) != set.digest {
+        let (share, _, digest) = try await household.shared(with: peer)
+        if share == .all, parts.withLock({ $0.toldHousehold }) != digest {
             try await tellHousehold(unless: told.set.digest)
         }
         try await household.noteAddresses(

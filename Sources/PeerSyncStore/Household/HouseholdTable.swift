@@ -37,23 +37,30 @@ enum HouseholdTable {
     /// Reads the set. Rows that somebody has changed do not fit their hash any more; they count as not there, until another
     /// machine tells them again.
     static func load(_ db: Database) throws -> Household {
-        Household(
-            try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_introduction")).compactMap(
-                entry)
-        )
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, nonce, publicKey, name, rights, introducedBy, introducedAt, removedBy, removedAt
+                FROM grdb_sync_introduction
+                """)
+        var entries: [HouseholdEntry] = []
+        let rows = try Row.fetchCursor(statement)
+        while let row = try rows.next() {
+            if let entry = entry(row) { entries.append(entry) }
+        }
+        return Household(entries)
     }
 
     private static func entry(_ row: Row) -> HouseholdEntry? {
-        guard let rights = UInt8.fromDatabaseValue(row["rights"]).flatMap(Introduction.Rights.init),
-            let name = String.fromDatabaseValue(row["name"]),
-            let time = Int64.fromDatabaseValue(row["introducedAt"]),
+        guard let rights = UInt8.fromDatabaseValue(row[4]).flatMap(Introduction.Rights.init),
+            let name = String.fromDatabaseValue(row[3]),
+            let time = Int64.fromDatabaseValue(row[6]),
             let introduction = Introduction(
-                nonce: row.bytes("nonce"), key: row.bytes("publicKey"), name: name, rights: rights,
-                introducer: row.bytes("introducedBy"), time: time),
-            introduction.id.bytes == row.bytes("id")
+                nonce: row.bytes(at: 1), key: row.bytes(at: 2), name: name, rights: rights,
+                introducer: row.bytes(at: 5), time: time),
+            introduction.id.bytes == row.bytes(at: 0)
         else { return nil }
-        let removal = Int64.fromDatabaseValue(row["removedAt"]).flatMap {
-            HouseholdEntry.Removal(by: row.bytes("removedBy"), time: $0)
+        let removal = Int64.fromDatabaseValue(row[8]).flatMap {
+            HouseholdEntry.Removal(by: row.bytes(at: 7), time: $0)
         }
         return HouseholdEntry(introduction, removal: removal)
     }
@@ -75,9 +82,12 @@ enum HouseholdTable {
     }
 
     /// Forgets the set.
-    static func removeAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM grdb_sync_introduction") }
+    static func removeAll(_ db: Database) throws {
+        try db.execute(sql: "DELETE FROM grdb_sync_introduction")
+        try SyncSettings.noteChanged(db)
+    }
 
-    /// Writes the entries of a set that differ from what the table holds.
+    /// Writes the entries of a set that differ from what the table holds, and tells the sessions of all processes.
     static func save(_ db: Database, _ set: Household, over former: Household) throws {
         let entries = Set(set.entries)
         let before = Set(former.entries)
@@ -95,5 +105,6 @@ enum HouseholdTable {
                 entry.removal.map { Data($0.remover) }, entry.removal?.time,
             ])
         }
+        try SyncSettings.noteChanged(db)
     }
 }

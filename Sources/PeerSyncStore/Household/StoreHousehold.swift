@@ -17,7 +17,7 @@ public struct StoreHousehold: Sendable {
 
     /// The members, by name.
     public func members(_ db: Database) throws -> [HouseholdMember] {
-        let set = try HouseholdTable.load(db)
+        let set = try load(db)
         return try set.members.map { introduction in
             let peer = try PeerTable.find(db, key: introduction.key)
             let first = set.first(of: introduction.key) ?? introduction
@@ -36,7 +36,7 @@ public struct StoreHousehold: Sendable {
     /// The paired machines that may write here and are in no household yet, by name: nobody has introduced them to the other
     /// machines.
     public func candidates(_ db: Database) throws -> [Peer] {
-        let members = Set(try HouseholdTable.load(db).members.map(\.key))
+        let members = Set(try load(db).members.map(\.key))
         return try PeerTable.all(db).filter {
             try !members.contains($0.publicKey) && rights(db, of: $0) == .write
         }
@@ -44,7 +44,7 @@ public struct StoreHousehold: Sendable {
 
     /// What the machine with a static key is called here; the beginning of its key if nobody here knows it.
     public func name(_ db: Database, of key: [UInt8]) throws -> String {
-        try name(db, of: key, in: HouseholdTable.load(db)) ?? String(key.hexadecimal.prefix(16))
+        try name(db, of: key, in: load(db)) ?? String(key.hexadecimal.prefix(16))
     }
 
     private func name(_ db: Database, of key: [UInt8], in set: Household) throws -> String? {
@@ -53,7 +53,7 @@ public struct StoreHousehold: Sendable {
 
     /// The error for a machine that is no peer: `removed` with who removed it, or `noSuchPeer`. The other side reads it, too.
     package func refusal(_ db: Database, of key: [UInt8]) throws -> RecordStoreError {
-        let set = try HouseholdTable.load(db)
+        let set = try load(db)
         guard case .removed(let removal) = set.standing(of: key), try !PeerTable.isForgotten(db, key: key)
         else { return RecordStoreError(.noSuchPeer, "the two machines are not paired") }
         // Names from the set, which the removed machine knows as well.
@@ -74,7 +74,7 @@ public struct StoreHousehold: Sendable {
     package func add(_ db: Database, _ introduction: Introduction) throws { try add(db, [introduction]) }
 
     private func add(_ db: Database, _ introductions: [Introduction]) throws {
-        let former = try HouseholdTable.load(db)
+        let former = try load(db)
         var set = former
         guard introductions.allSatisfy({ set.introduce($0) }) else {
             throw RecordStoreError(
@@ -110,7 +110,6 @@ public struct StoreHousehold: Sendable {
                     of: peer.publicKey, name: peer.name, rights: .all, by: own, time: store.now())
             else { return }
             try add(db, introduction)
-            try SyncSettings.noteChanged(db)
         }
     }
 
@@ -126,7 +125,6 @@ public struct StoreHousehold: Sendable {
             peers.compactMap {
                 Introduction(of: $0.publicKey, name: $0.name, rights: .all, by: own, time: store.now())
             })
-        try SyncSettings.noteChanged(db)
         return peers
     }
 
@@ -154,7 +152,7 @@ public struct StoreHousehold: Sendable {
     /// Removes a machine from the household in the open transaction.
     package func remove(_ db: Database, _ nameOrKey: String, by own: [UInt8]) throws -> HouseholdMember {
         let member = try member(db, nameOrKey)
-        let former = try HouseholdTable.load(db)
+        let former = try load(db)
         var set = former
         if let removal = HouseholdEntry.Removal(by: own, time: max(0, store.now())) {
             set.remove(member.publicKey, removal)
@@ -163,25 +161,30 @@ public struct StoreHousehold: Sendable {
         if let peer = try PeerTable.find(db, key: member.publicKey) {
             try PeerTable.remove(db, peer, removedBy: own)
         }
-        try SyncSettings.noteChanged(db)
         return member
     }
 
     // MARK: For sessions
 
     /// All that this machine knows of the household.
-    package func set(_ db: Database) throws -> Household { try HouseholdTable.load(db) }
+    package func set(_ db: Database) throws -> Household { try load(db) }
 
-    /// The set, and what this machine and a peer tell each other of it.
-    package func shared(with peer: Peer) async throws -> (share: HouseholdShare, set: Household) {
+    /// The set with its digest, and what this machine and a peer tell each other of it.
+    package func shared(with peer: Peer) async throws -> (
+        share: HouseholdShare, set: Household, digest: [UInt8]
+    ) {
         try await store.database.read { try shared($0, with: peer) }
     }
 
-    /// The set, and what this machine and a peer tell each other of it.
-    package func shared(_ db: Database, with peer: Peer) throws -> (share: HouseholdShare, set: Household) {
-        let set = try HouseholdTable.load(db)
-        return (try share(db, with: peer, set), set)
+    /// The set with its digest, and what this machine and a peer tell each other of it.
+    package func shared(_ db: Database, with peer: Peer) throws -> (
+        share: HouseholdShare, set: Household, digest: [UInt8]
+    ) {
+        let (set, digest) = try store.knownHousehold.read(db)
+        return (try share(db, with: peer, set), set, digest)
     }
+
+    private func load(_ db: Database) throws -> Household { try store.knownHousehold.read(db).set }
 
     private func share(_ db: Database, with peer: Peer, _ set: Household) throws -> HouseholdShare {
         guard case .member = set.standing(of: peer.publicKey), try PeerTable.isPresent(db, peer.id) else {
@@ -205,7 +208,7 @@ public struct StoreHousehold: Sendable {
     package func take(_ db: Database, _ theirs: Household, from peer: Peer, own: [UInt8]) throws
         -> HouseholdChange
     {
-        let former = try HouseholdTable.load(db)
+        let former = try load(db)
         guard try share(db, with: peer, former) == .all else { return HouseholdChange() }
         var set = former
         set.merge(theirs)
@@ -220,7 +223,9 @@ public struct StoreHousehold: Sendable {
             try PeerTable.remove(db, peer, removedBy: removal.remover)
             change.removed.append(HouseholdChange.Machine(name: peer.name, by: by))
         }
-        for introduction in set.members where introduction.key != own {
+        let paired = Set(try Data.fetchAll(db, sql: "SELECT publicKey FROM grdb_sync_peer"))
+        for introduction in set.members
+        where introduction.key != own && !paired.contains(Data(introduction.key)) {
             let introducer = (set.first(of: introduction.key) ?? introduction).introducer
             guard let peer = try PeerTable.introduce(db, introduction, by: introducer, now: store.now())
             else {
@@ -232,7 +237,6 @@ public struct StoreHousehold: Sendable {
             let by = try name(db, of: introducer, in: set)
             change.introduced.append(HouseholdChange.Machine(name: peer.name, by: by))
         }
-        try SyncSettings.noteChanged(db)
         return change
     }
 
@@ -241,7 +245,7 @@ public struct StoreHousehold: Sendable {
     /// The last known addresses of the members but one, for that one.
     package func addresses(for receiver: Peer) async throws -> [(key: [UInt8], address: String)] {
         try await store.database.read { db in
-            let members = Set(try HouseholdTable.load(db).members.map(\.key))
+            let members = Set(try load(db).members.map(\.key))
             return try PeerTable.all(db).filter { $0.id != receiver.id && members.contains($0.publicKey) }
                 .flatMap { peer in
                     let known = (peer.address.map { [$0] } ?? []) + peer.hints.filter { $0 != peer.address }
@@ -255,7 +259,7 @@ public struct StoreHousehold: Sendable {
     package func noteAddresses(_ addresses: [(key: [UInt8], address: String)], from peer: Peer) async throws {
         guard !addresses.isEmpty else { return }
         try await store.database.write { [self] db in
-            let set = try HouseholdTable.load(db)
+            let set = try load(db)
             guard try share(db, with: peer, set) == .all else { return }
             var isNew = false
             for (key, list) in Dictionary(grouping: addresses, by: \.key) {

@@ -329,4 +329,9 @@ extension Row {
     func bytes(_ column: String) -> [UInt8] {
         (try? withUnsafeData(named: column) { $0.map { Array($0) } }) ?? []
     }
+
+    /// The same of the column at an index. Finding a column by its name takes longer than reading it.
+    func bytes(at index: Int) -> [UInt8] {
+        (try? withUnsafeData(atIndex: index) { $0.map { Array($0) } }) ?? []
+    }
 }

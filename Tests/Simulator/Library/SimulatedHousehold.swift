@@ -35,11 +35,11 @@ struct SimulatedHousehold {
         let household = replica.store.household
         switch action {
         case .readHousehold:
-            let (share, set) = try replica.database.read { try household.shared($0, with: peer) }
-            return ({ $0.householdRead(share == .nothing ? nil : set.digest) }, 0)
-        case .tellHousehold(let digest):
-            let (share, set) = try replica.database.read { try household.shared($0, with: peer) }
-            guard share != .nothing, set.digest != digest else { break }
+            let (share, _, digest) = try replica.database.read { try household.shared($0, with: peer) }
+            return ({ $0.householdRead(share == .nothing ? nil : digest) }, 0)
+        case .tellHousehold(let theirs):
+            let (share, set, digest) = try replica.database.read { try household.shared($0, with: peer) }
+            guard share != .nothing, digest != theirs else { break }
             let told = Message.HouseholdSet(set: set, port: 0, addresses: [])
             return ({ $0.householdTold(told) }, 0)
         case .takeHousehold(let told):
