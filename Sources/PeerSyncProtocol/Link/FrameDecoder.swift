@@ -17,6 +17,11 @@ package struct FrameDecoder: Sendable {
 
     /// Adds bytes that have arrived.
     package mutating func append(_ bytes: ByteBuffer) {
+        // Nothing of an idle connection stays in memory, and whole frames are not copied.
+        guard buffer.readableBytes > 0 else {
+            buffer = bytes
+            return
+        }
         buffer.discardReadBytes()
         buffer.writeImmutableBuffer(bytes)
     }
@@ -29,6 +34,8 @@ package struct FrameDecoder: Sendable {
         }
         guard buffer.readableBytes >= 2 + Int(length) else { return nil }
         buffer.moveReaderIndex(forwardBy: 2)
-        return buffer.readSlice(length: Int(length))
+        let frame = buffer.readSlice(length: Int(length))
+        if buffer.readableBytes == 0 { buffer = ByteBuffer() }
+        return frame
     }
 }

@@ -16,8 +16,10 @@ package struct MessageDecoder: Sendable {
     private var frames: FrameDecoder
     private var cipher: ReceivingCipher
     private var plain = ByteBuffer()
-    /// The largest buffer that the decoder keeps after a long message, in bytes.
+    /// The largest buffer that the decoder keeps between messages, in bytes.
     private static let keptCapacity = 1 << 20
+    /// The largest buffer that it keeps when nothing more has come: most connections are idle most of the time.
+    private static let idleCapacity = 1 << 10
     private var failure: (any Error)?
     /// The longest message that the decoder takes, in bytes.
     package var limit = ProtocolLimits.maximumUnpairedMessage
@@ -52,7 +54,10 @@ package struct MessageDecoder: Sendable {
             if plain.capacity > Self.keptCapacity { plain.shrinkBufferCapacity(to: plain.readableBytes) }
             return .message(message)
         }
-        guard let frame = try frames.next() else { return nil }
+        guard let frame = try frames.next() else {
+            if plain.readableBytes == 0, plain.capacity > Self.idleCapacity { plain = ByteBuffer() }
+            return nil
+        }
         plain.discardReadBytes()
         try plain.writeWithUnsafeMutableBytes(minimumWritableBytes: frame.readableBytes) { target in
             try frame.withUnsafeReadableBytes { try cipher.open($0, into: target) }
