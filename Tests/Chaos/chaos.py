@@ -10,14 +10,13 @@ import collections
 import contextlib
 import json
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import checker
-from machine import PATIENCE, PORT, Machine, eventually
+from machine import PATIENCE, Machine, eventually, pair
 from network import Network
 from writes import read
 
@@ -52,21 +51,7 @@ class Chaos:
             machine.begin_writing(seed, rate)
 
     def _pair(self) -> None:
-        """Pairs all with the first one, which introduces them to each other."""
-        first, *others = self.machines
-        first.run("person", "add", "Nobody", "--new")
-        for machine in others:
-            command = ["listen", "--pair", "--no-discovery", "--port", str(PORT), "--name", first.name, "--json"]
-            listener = subprocess.Popen(
-                first.command(self.programs[-1], *command), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
-            )
-            assert listener.stdout
-            events = (json.loads(line) for line in listener.stdout)
-            code = next(event["code"] for event in events if event["event"] == "pairingCode")
-            address = f"{first.host.address}:{PORT}"
-            machine.run("connect", address, "--code", code, "--once", "--no-discovery", "--name", machine.name, "--new")
-            listener.terminate()
-            listener.communicate(timeout=PATIENCE)
+        pair(self.machines)
         for machine in self.machines:
             # So much is deleted and written over that a person would be asked.
             machine.run("sync", "fuse", "--off")

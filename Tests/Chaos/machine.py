@@ -22,13 +22,16 @@ DISK = 64 * 1024 * 1024
 
 
 class Machine:
-    def __init__(self, host: Host, directory: Path, programs: list[Path]) -> None:
+    has_own_clock = True
+    """Whether its clock can be set."""
+
+    def __init__(self, host: Host, directory: Path, programs: list[Path], disk: int = DISK) -> None:
         self.host = host
         self.name = host.name
         self.programs = programs
         self.disk = directory / "disk"
         self.disk.mkdir(parents=True)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", self.disk], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={disk}", "none", self.disk], check=True)
         self.store = self.disk / "store"
         self.database = self.store / "scorebook.sqlite"
         self.log = directory / "writes"
@@ -126,6 +129,8 @@ class Machine:
     # What goes wrong
 
     def _environment(self) -> dict[str, str]:
+        if not self.has_own_clock:
+            return dict(os.environ)
         # Deadlines and pauses go by the clock that nobody sets.
         library = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")[0]
         return os.environ | {
@@ -197,10 +202,28 @@ class Machine:
         assert self.writer.wait() == 0
 
 
-def eventually(holds, seconds: float) -> bool:
+def eventually(holds, seconds: float, pause: float = 0.5) -> bool:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.5)
+        time.sleep(pause)
     return True
+
+
+def pair(machines: list[Machine]) -> None:
+    """Pairs all with the first one, which introduces them to each other."""
+    first, *others = machines
+    first.run("person", "add", "Nobody", "--new")
+    for machine in others:
+        command = ["listen", "--pair", "--no-discovery", "--port", str(PORT), "--name", first.name, "--json"]
+        listener = subprocess.Popen(
+            first.command(first.programs[-1], *command), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+        )
+        assert listener.stdout
+        events = (json.loads(line) for line in listener.stdout)
+        code = next(event["code"] for event in events if event["event"] == "pairingCode")
+        address = f"{first.host.address}:{PORT}"
+        machine.run("connect", address, "--code", code, "--once", "--no-discovery", "--name", machine.name, "--new")
+        listener.terminate()
+        listener.communicate(timeout=PATIENCE)

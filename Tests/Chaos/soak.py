@@ -1,0 +1,232 @@
+"""Four machines of a household, live for hours: users write a hundred times a second, add pictures, and restart programs.
+
+Nothing goes wrong here that does not go wrong in a home. What is looked for grows slowly: memory, open files, the write-ahead log, the
+time until all hold the same. The first machine's program is never restarted, so that what it does not give back adds up.
+"""
+
+import argparse
+import contextlib
+import csv
+import random
+import signal
+import sqlite3
+import sys
+import time
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import checker
+from machine import PATIENCE, Machine, eventually, pair
+from network import Network
+from plot import Line, svg
+
+NAMES = ("kitchen", "study", "attic", "cellar")
+WORK = Path("/run/chaos")
+"""A disk in memory, which ends with the processes: scripts/soak makes it."""
+DISK = 1024 * 1024 * 1024
+PICTURE = 300_000
+"""The bytes of a picture."""
+SETTLING = 30
+"""Within so many seconds all hold the same once users rest, or something is wrong."""
+
+
+class QuietMachine(Machine):
+    """A machine of which nobody sets the clock."""
+
+    has_own_clock = False
+
+    def restart(self, others: list[Machine]) -> None:
+        """Ends the program as a user does, and starts it again."""
+        assert self.listener
+        self.listener.send_signal(signal.SIGTERM)
+        code = self.listener.wait(timeout=PATIENCE)
+        assert code == 0, f"{self.name}: the program ended with {code}"
+        self.listen(others, self.programs[-1])
+
+    @property
+    def process(self) -> Path:
+        assert self.listener
+        return Path(f"/proc/{self.listener.pid}")
+
+    def memory(self) -> int:
+        """The resident memory of the program that is the machine's own, in KiB."""
+        lines = (self.process / "smaps_rollup").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous"))
+
+    def open_files(self) -> int:
+        return len(list((self.process / "fd").iterdir()))
+
+    def picture(self, chance: random.Random) -> None:
+        """Gives a person another picture, past the program."""
+        with contextlib.closing(sqlite3.connect(self.database, timeout=60)) as database:
+            database.execute(
+                "UPDATE SBPerson SET avatar = ? WHERE recordName = "
+                "(SELECT recordName FROM SBPerson ORDER BY recordName LIMIT 1 OFFSET ?)",
+                [b"\x89PNG\r\n\x1a\n" + chance.randbytes(PICTURE), chance.randrange(20)],
+            )
+            database.commit()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one machine takes at one moment."""
+
+    minutes: float
+    machine: str
+    memory: int
+    """In KiB."""
+    files: int
+    log: int
+    """The size of the write-ahead log, in KiB."""
+    database: int
+    """In KiB."""
+    assets: int
+    """In KiB."""
+    settled: float
+    """The seconds until all held the same when users rested last; the same for all machines."""
+
+
+class Soak:
+    def __init__(self, directory: Path, program: Path, seed: int, rate: float) -> None:
+        self.chance = random.Random(seed)
+        network = Network()
+        self.machines = [QuietMachine(network.add(name), directory / name, [program], DISK) for name in NAMES]
+        self.samples: list[Sample] = []
+        self.violations: list[str] = []
+        self.restarts = self.pictures = 0
+        self.settled = 0.0
+        pair(list(self.machines))
+        for machine in self.machines:
+            machine.run("sync", "fuse", "--off")
+        for machine in self.machines:
+            machine.listen(self.others(machine), program)
+            machine.begin_writing(seed, rate / len(NAMES))
+
+    def others(self, machine: Machine) -> list[Machine]:
+        return [other for other in self.machines if other is not machine]
+
+    def run(self, seconds: float) -> None:
+        begin = time.monotonic()
+        # Ten times as often in a run of an hour as the eye tells apart on the plot, and each often enough in a short one.
+        every = {what: min(pause, seconds / 6) for what, pause in {"look": 20, "picture": 10, "restart": 240, "rest": 300}.items()}
+        due = {what: pause for what, pause in every.items()}
+        while (elapsed := time.monotonic() - begin) < seconds:
+            for what in [what for what, moment in due.items() if moment <= elapsed]:
+                due[what] = elapsed + every[what]
+                self._do(what, elapsed)
+            for machine in self.machines:
+                if machine.listener and (code := machine.listener.poll()) is not None:
+                    raise SystemExit(f"error: the program of {machine.name} ended by itself with {code}")
+            time.sleep(0.2)
+        self._do("rest", seconds)
+        self._do("look", seconds)
+
+    def _do(self, what: str, elapsed: float) -> None:
+        match what:
+            case "look":
+                self.samples += [self._sample(machine, elapsed) for machine in self.machines]
+            case "picture":
+                self.chance.choice(self.machines).picture(self.chance)
+                self.pictures += 1
+            case "restart":
+                machine = self.chance.choice(self.machines[1:])
+                machine.restart(self.others(machine))
+                self.restarts += 1
+            case "rest":
+                self._rest()
+
+    def _sample(self, machine: QuietMachine, elapsed: float) -> Sample:
+        sizes = {path.name: path.stat().st_size // 1024 for path in machine.store.iterdir() if path.is_file()}
+        assets = sum(path.stat().st_size for path in (machine.store / "assets").rglob("*") if path.is_file())
+        return Sample(
+            round(elapsed / 60, 2), machine.name, machine.memory(), machine.open_files(),
+            sizes.get("scorebook.sqlite-wal", 0), sizes["scorebook.sqlite"], assets // 1024, round(self.settled, 2),
+        )  # fmt: skip
+
+    def _rest(self) -> None:
+        """Users rest until all machines hold the same."""
+        begin = time.monotonic()
+        for machine in self.machines:
+            machine.rest()
+
+        def is_settled() -> bool:
+            tables = [checker.content(machine.database) for machine in self.machines]
+            return not any(machine.pending() for machine in self.machines) and all(tables[0] == one for one in tables)
+
+        if not eventually(is_settled, PATIENCE, pause=0.05):
+            self.violations.append(f"the machines do not come to hold the same within {PATIENCE} s")
+        self.settled = time.monotonic() - begin
+        if self.settled > SETTLING:
+            self.violations.append(f"all held the same only after {self.settled:.0f} s")
+        digests = {machine.status()["digest"] for machine in self.machines}
+        if len(digests) > 1:
+            self.violations.append(f"the machines tell {len(digests)} digests of the same records")
+        for machine in self.machines:
+            machine.write_on()
+
+    def end(self) -> int:
+        """Ends all programs; gives how often users wrote."""
+        written = sum(machine.rest() for machine in self.machines)
+        for machine in self.machines:
+            assert machine.listener
+            machine.listener.terminate()
+            machine.listener.wait(timeout=PATIENCE)
+            if not checker.is_sound(machine.database):
+                self.violations.append(f"the database of {machine.name} is damaged")
+        return written
+
+
+def growth(samples: list[Sample], what: str) -> tuple[float, float]:
+    """The mean of a figure of the first machine in the second quarter of the time, and in the last one.
+
+    In the first quarter caches fill.
+    """
+    values = [getattr(sample, what) for sample in samples if sample.machine == NAMES[0]]
+    quarter = max(1, len(values) // 4)
+    early, late = values[quarter : 2 * quarter] or values, values[-quarter:]
+    return sum(early) / len(early), sum(late) / len(late)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=Path, help="scorebook-peer")
+    parser.add_argument("--minutes", type=float, default=60, help="for how long (default: 60)")
+    parser.add_argument("--rate", type=float, default=100, help="how often all users together write in a second (default: 100)")
+    parser.add_argument("--seed", type=int, default=1, help="of what the users write")
+    parser.add_argument("--csv", type=Path, help="write all samples there")
+    parser.add_argument("--plot", type=Path, help="draw them there, as SVG")
+    options = parser.parse_args()
+    soak = Soak(WORK, options.program.resolve(), options.seed, options.rate)
+    try:
+        soak.run(options.minutes * 60)
+        written = soak.end()
+    finally:
+        if options.csv:
+            with options.csv.open("w", newline="", encoding="ascii") as file:
+                writer = csv.DictWriter(file, [field.name for field in fields(Sample)])
+                writer.writeheader()
+                writer.writerows(asdict(sample) for sample in soak.samples)
+    if options.plot:
+        kinds = {
+            "memory": "memory of its own, MiB", "files": "open files", "log": "write-ahead log, MiB",
+            "database": "database, MiB", "settled": "seconds until all hold the same",
+        }  # fmt: skip
+        lines = []
+        for what, title in kinds.items():
+            scale = 1024 if title.endswith("MiB") else 1
+            for name in NAMES if what != "settled" else NAMES[:1]:
+                points = [(one.minutes, getattr(one, what) / scale) for one in soak.samples if one.machine == name]
+                lines.append(Line(title, name, points))
+        options.plot.write_text(svg(lines, "minutes"), encoding="utf-8")
+    print(f"{written} writes, {soak.pictures} pictures, {soak.restarts} restarts in {options.minutes:g} minutes")
+    for what, unit in (("memory", "KiB"), ("files", "files"), ("log", "KiB"), ("database", "KiB"), ("settled", "s")):
+        early, late = growth(soak.samples, what)
+        print(f"{what} of {NAMES[0]}: {early:.1f} {unit} in the second quarter of the time, {late:.1f} in the last")
+    for sentence in soak.violations[:20]:
+        print(f"error: {sentence}")
+    print(f"{len(soak.violations)} violations")
+    return 1 if soak.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
