@@ -86,9 +86,15 @@ class Sample:
     """The seconds until all held the same when users rested last; the same for all machines."""
 
 
+class Ended(BaseException):
+    """Somebody ends the run before its time."""
+
+
 class Soak:
-    def __init__(self, directory: Path, program: Path, seed: int, rate: float) -> None:
+    def __init__(self, directory: Path, program: Path, seed: int, rate: float, table: Path | None) -> None:
         self.chance = random.Random(seed)
+        self._table = table.open("w", newline="", encoding="ascii") if table else None
+        self._note([field.name for field in fields(Sample)])
         network = Network()
         self.machines = [QuietMachine(network.add(name), directory / name, [program], DISK) for name in NAMES]
         self.samples: list[Sample] = []
@@ -101,6 +107,11 @@ class Soak:
         for machine in self.machines:
             machine.listen(self.others(machine), program)
             machine.begin_writing(seed, rate / len(NAMES))
+
+    def _note(self, row: list) -> None:
+        if self._table:
+            csv.writer(self._table).writerow(row)
+            self._table.flush()
 
     def others(self, machine: Machine) -> list[Machine]:
         return [other for other in self.machines if other is not machine]
@@ -124,7 +135,9 @@ class Soak:
     def _do(self, what: str, elapsed: float) -> None:
         match what:
             case "look":
-                self.samples += [self._sample(machine, elapsed) for machine in self.machines]
+                for sample in [self._sample(machine, elapsed) for machine in self.machines]:
+                    self.samples.append(sample)
+                    self._note(list(asdict(sample).values()))
             case "picture":
                 self.chance.choice(self.machines).picture(self.chance)
                 self.pictures += 1
@@ -187,6 +200,10 @@ def growth(samples: list[Sample], what: str) -> tuple[float, float]:
     return sum(early) / len(early), sum(late) / len(late)
 
 
+def end_early(*_: object) -> None:
+    raise Ended
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="scorebook-peer")
@@ -196,16 +213,15 @@ def main() -> int:
     parser.add_argument("--csv", type=Path, help="write all samples there")
     parser.add_argument("--plot", type=Path, help="draw them there, as SVG")
     options = parser.parse_args()
-    soak = Soak(WORK, options.program.resolve(), options.seed, options.rate)
+    signal.signal(signal.SIGTERM, end_early)
+    signal.signal(signal.SIGINT, end_early)
+    soak = Soak(WORK, options.program.resolve(), options.seed, options.rate, options.csv)
+    minutes = options.minutes
     try:
-        soak.run(options.minutes * 60)
-        written = soak.end()
-    finally:
-        if options.csv:
-            with options.csv.open("w", newline="", encoding="ascii") as file:
-                writer = csv.DictWriter(file, [field.name for field in fields(Sample)])
-                writer.writeheader()
-                writer.writerows(asdict(sample) for sample in soak.samples)
+        soak.run(minutes * 60)
+    except Ended:
+        minutes = soak.samples[-1].minutes if soak.samples else 0
+    written = soak.end()
     if options.plot:
         kinds = {
             "memory": "memory of its own, MiB", "files": "open files", "log": "write-ahead log, MiB",
@@ -218,7 +234,7 @@ def main() -> int:
                 points = [(one.minutes, getattr(one, what) / scale) for one in soak.samples if one.machine == name]
                 lines.append(Line(title, name, points))
         options.plot.write_text(svg(lines, "minutes"), encoding="utf-8")
-    print(f"{written} writes, {soak.pictures} pictures, {soak.restarts} restarts in {options.minutes:g} minutes")
+    print(f"{written} writes, {soak.pictures} pictures, {soak.restarts} restarts in {minutes:g} minutes")
     for what, unit in (("memory", "KiB"), ("files", "files"), ("log", "KiB"), ("database", "KiB"), ("settled", "s")):
         early, late = growth(soak.samples, what)
         print(f"{what} of {NAMES[0]}: {early:.1f} {unit} in the second quarter of the time, {late:.1f} in the last")
