@@ -21,7 +21,7 @@ final class Backoff: Sendable {
         guard let lastWrite = lastWrite.withLock({ $0 }) else { return false }
         let waited = ContinuousClock.now - lastWrite
         guard waited < Self.length else { return false }
-        let pause = min(max(waited / 4, Self.shortestPause), Self.longestPause)
+        let pause = min(max(waited / 2, Self.shortestPause), Self.longestPause)
         return (try? await Task.sleep(for: pause)) != nil
     }
 }
