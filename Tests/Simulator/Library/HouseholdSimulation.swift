@@ -127,11 +127,11 @@ struct HouseholdSimulation {
     // MARK: What holds after each step
 
     private func set(of replica: SimulatedReplica) throws -> Household {
-        try replica.database.read { try replica.store.household.set($0) }
+        try replica.read { try replica.store.household.set($0) }
     }
 
     private func peer(_ other: SimulatedReplica, of replica: SimulatedReplica) throws -> Peer? {
-        try replica.database.read { try replica.store.peers.all($0) }.first { $0.publicKey == other.key }
+        try replica.read { try replica.store.peers.all($0) }.first { $0.publicKey == other.key }
     }
 
     private mutating func check() throws {
@@ -181,7 +181,7 @@ struct HouseholdSimulation {
     private func areTogether(_ one: SimulatedReplica, _ other: SimulatedReplica) throws -> Bool {
         for (replica, remote) in [(one, other), (other, one)] {
             guard let peer = try peer(remote, of: replica) else { return false }
-            let share = try replica.database.read { try replica.store.household.shared($0, with: peer).share }
+            let share = try replica.read { try replica.store.household.shared($0, with: peer).share }
             guard share == .all else { return false }
         }
         return true

@@ -23,7 +23,7 @@ struct SimulatedHousehold {
 
     /// What a machine is told that is no peer.
     func refusal(of key: [UInt8]) throws -> ProtocolError {
-        try replica.database.read { Self.told(try replica.store.household.refusal($0, of: key)) }
+        try replica.read { Self.told(try replica.store.household.refusal($0, of: key)) }
     }
 
     /// Does what a session asks for.
@@ -35,10 +35,10 @@ struct SimulatedHousehold {
         let household = replica.store.household
         switch action {
         case .readHousehold:
-            let (share, set) = try replica.database.read { try household.shared($0, with: peer) }
+            let (share, set) = try replica.read { try household.shared($0, with: peer) }
             return ({ $0.householdRead(share == .nothing ? nil : set.digest) }, 0)
         case .tellHousehold(let digest):
-            let (share, set) = try replica.database.read { try household.shared($0, with: peer) }
+            let (share, set) = try replica.read { try household.shared($0, with: peer) }
             guard share != .nothing, set.digest != digest else { break }
             let told = Message.HouseholdSet(set: set, port: 0, addresses: [])
             return ({ $0.householdTold(told) }, 0)

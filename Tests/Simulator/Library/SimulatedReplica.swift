@@ -1,5 +1,6 @@
 import AssetModel
 import GRDB
+import GRDBSQLite
 import PeerSyncModel
 import PeerSyncProtocol
 import PeerSyncStore
@@ -12,7 +13,11 @@ final class SimulatedReplica {
     /// How far this machine's clock is ahead of the true time, in milliseconds.
     var skew: Int64
     private(set) var database: DatabaseQueue
-    private(set) var store: RecordStore
+    private(set) var store: RecordStore {
+        didSet { known = nil }
+    }
+    /// What ``states()`` has found, and how many changes SQLite had counted then.
+    private var known: (changes: Int, states: [RecordName: RecordState])?
     /// The files, which no backup of the store has.
     let disk = ModelDisk()
     private var backup: DatabaseQueue?
@@ -47,6 +52,22 @@ final class SimulatedReplica {
         try RecordStore(
             database, schema: SimulatedSchema.schema(version: version),
             replica: ReplicaID(rawValue: UInt64(number + 1)), now: { clock.milliseconds + skew })
+    }
+
+    /// Reads from the store in one transaction, and checks that nothing writes there, as `DatabaseQueue.read` does. That one
+    /// uses a pragma, after which SQLite compiles all statements of the connection anew.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try database.writeWithoutTransaction { db in
+            var value: Value?
+            try db.inTransaction(.deferred) {
+                value = try body(db)
+                guard sqlite3_txn_state(db.sqliteConnection, nil) != SQLITE_TXN_WRITE else {
+                    throw SimulationFailure("machine \(number) writes where it is to read")
+                }
+                return .commit
+            }
+            return value!
+        }
     }
 
     // MARK: Events
@@ -91,7 +112,7 @@ final class SimulatedReplica {
 
     /// Whether something waits for a user.
     var isWaiting: Bool {
-        get throws { try database.read { try Bool.fetchOne($0, sql: Self.waiting) ?? false } }
+        get throws { try read { try Bool.fetchOne($0, sql: Self.waiting) ?? false } }
     }
 
     private static let waiting = "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)"
@@ -119,7 +140,7 @@ final class SimulatedReplica {
         guard let backup else { return false }
         try backup.backup(to: database)
         // The backup may have an older schema.
-        version = try database.read { try $0.tableExists("Prize") } ? 2 : 1
+        version = try read { try $0.tableExists("Prize") } ? 2 : 1
         try restart()
         return true
     }
@@ -152,7 +173,7 @@ final class SimulatedReplica {
     ///   of what it had acknowledged, and nobody knows how much.
     func startOver(with other: SimulatedReplica) throws -> Bool {
         let (ours, theirs) = (try peerZone(with: other), try other.peerZone(with: self))
-        let held = try other.database.read { try theirs.summary($0).received }
+        let held = try other.read { try theirs.summary($0).received }
         return try database.write { db in
             let acknowledged =
                 try Int64.fetchOne(
@@ -168,7 +189,7 @@ final class SimulatedReplica {
 
     /// All rows of the tables, one line for each record, with the columns of the first version only.
     func rows() throws -> [String] {
-        try database.read { db in
+        try read { db in
             try zip(SimulatedSchema.tables(version: 1), SimulatedSchema.tables(version: version)).flatMap {
                 first, type in
                 let key = SimulatedKeys.columns(of: type.type)
@@ -191,7 +212,7 @@ final class SimulatedReplica {
         let key = SimulatedKeys.columns(of: type)
         let all = (key + fields.map { "quote(\($0.column))" }).joined(separator: ", ")
         let table = store.schema.type(type)?.table ?? type
-        return try database.read { db in
+        return try read { db in
             var values: [RecordName: [String: String]] = [:]
             for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT \(all) FROM \(table)")) {
                 let texts = fields.indices.map { row[$0 + key.count] as String }
@@ -205,7 +226,7 @@ final class SimulatedReplica {
     func names(of type: String) throws -> [String] {
         let key = SimulatedKeys.columns(of: type).joined(separator: ", ")
         let table = store.schema.type(type)?.table ?? type
-        return try database.read { db in
+        return try read { db in
             try Row.fetchAll(db, sql: "SELECT \(key) FROM \(table) ORDER BY \(key)").map {
                 try SimulatedKeys.name(type, key: Array($0.databaseValues)).description
             }
@@ -220,9 +241,12 @@ final class SimulatedReplica {
     /// Everything that the store knows, by record.
     func states() throws -> [RecordName: RecordState] {
         try database.write { db in
+            // SQLite counts each row that is written, by whatever.
+            if let known, known.changes == db.totalChangesCount { return known.states }
             _ = try store.fold(db)
             var states: [RecordName: RecordState] = [:]
             try store.listing.forEachState(db) { states[$0.name] = $0 }
+            known = (db.totalChangesCount, states)
             return states
         }
     }
