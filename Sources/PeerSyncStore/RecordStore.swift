@@ -95,6 +95,17 @@ public final class RecordStore: Sendable {
             database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
     }
 
+    /// Opens a store once more that is open, in a moment in which everything is in place.
+    package init(again store: RecordStore) {
+        schema = store.schema
+        database = store.database
+        replica = store.replica
+        assetDirectory = store.assetDirectory
+        tables = store.tables
+        generation = Generations.random()
+        now = store.now
+    }
+
     /// Refuses a database that a newer version of the engine wrote. Only reads.
     ///
     /// - Throws: ``RecordStoreError`` `newerFormat`, `corrupt`.

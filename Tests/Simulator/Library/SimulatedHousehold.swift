@@ -12,7 +12,7 @@ struct SimulatedHousehold {
 
     /// Keeps a machine as a peer, and introduces it where the machines form a household.
     func keep(_ key: [UInt8], _ name: String) throws -> Peer {
-        try replica.database.write { db in
+        try replica.write { db in
             let kept = try replica.store.peers.add(db, key: key, name: name)
             if let introduction = replica.introduction(of: key, name: name) {
                 try replica.store.household.add(db, introduction)
@@ -43,7 +43,7 @@ struct SimulatedHousehold {
             let told = Message.HouseholdSet(set: set, port: 0, addresses: [])
             return ({ $0.householdTold(told) }, 0)
         case .takeHousehold(let told):
-            let change = try replica.database.write {
+            let change = try replica.write {
                 try household.take($0, told.set, from: peer, own: replica.key)
             }
             // A program hears of it as of any change of its settings.

@@ -12,7 +12,7 @@ final class SimulatedReplica {
     var version: Int
     /// How far this machine's clock is ahead of the true time, in milliseconds.
     var skew: Int64
-    private(set) var database: DatabaseQueue
+    private let stored: SimulatedStore
     private(set) var store: RecordStore {
         didSet { known = nil }
     }
@@ -28,13 +28,14 @@ final class SimulatedReplica {
         self.version = version
         self.skew = skew
         self.clock = clock
-        database = try DatabaseQueue()
-        try database.write { db in
-            try db.execute(sql: SimulatedSchema.sql)
-            if version >= 2 { try db.execute(sql: SimulatedSchema.upgrade) }
-        }
-        store = try Self.store(database, number, version, clock, skew)
+        stored = try SimulatedStore.take(number, version: version)
+        store = stored.new()
+        stored.now = { [unowned self] in self.clock.milliseconds + self.skew }
     }
+
+    deinit { stored.giveBack() }
+
+    var database: DatabaseQueue { stored.database }
 
     var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
 
@@ -46,27 +47,35 @@ final class SimulatedReplica {
         introduces ? Introduction(of: key, name: name, rights: .all, by: self.key, time: store.now()) : nil
     }
 
-    private static func store(
-        _ database: DatabaseQueue, _ number: Int, _ version: Int, _ clock: SimulatedClock, _ skew: Int64
-    ) throws -> RecordStore {
-        try RecordStore(
-            database, schema: SimulatedSchema.schema(version: version),
-            replica: ReplicaID(rawValue: UInt64(number + 1)), now: { clock.milliseconds + skew })
-    }
-
     /// Reads from the store in one transaction, and checks that nothing writes there, as `DatabaseQueue.read` does. That one
     /// uses a pragma, after which SQLite compiles all statements of the connection anew.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try database.writeWithoutTransaction { db in
-            var value: Value?
-            try db.inTransaction(.deferred) {
-                value = try body(db)
-                guard sqlite3_txn_state(db.sqliteConnection, nil) != SQLITE_TXN_WRITE else {
-                    throw SimulationFailure("machine \(number) writes where it is to read")
-                }
-                return .commit
+        try transaction("BEGIN DEFERRED TRANSACTION") { db in
+            let value = try body(db)
+            guard sqlite3_txn_state(db.sqliteConnection, nil) != SQLITE_TXN_WRITE else {
+                throw SimulationFailure("machine \(number) writes where it is to read")
             }
-            return value!
+            return value
+        }
+    }
+
+    /// Writes to the store in one transaction.
+    func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try transaction("BEGIN IMMEDIATE TRANSACTION", body)
+    }
+
+    /// Does the same as GRDB's `inTransaction`, which lets SQLite compile the beginning and the end each time.
+    private func transaction<Value>(_ begin: String, _ body: (Database) throws -> Value) throws -> Value {
+        try database.writeWithoutTransaction { db in
+            try db.cachedStatement(sql: begin).execute()
+            do {
+                let value = try body(db)
+                try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+                return value
+            } catch {
+                try db.rollback()
+                throw error
+            }
         }
     }
 
@@ -93,7 +102,7 @@ final class SimulatedReplica {
 
     /// Ends the program and starts it again. It loses what it had not committed.
     func restart() throws {
-        store = try Self.store(database, number, version, clock, skew)
+        store = try stored.open(version: version)
     }
 
     /// Keeps a copy of the store file.
@@ -107,7 +116,7 @@ final class SimulatedReplica {
 
     /// Lets the machine ask as soon as two records would go.
     func setFuse() throws {
-        try database.write { try store.fuse.set($0, FuseSetting(share: 0.1, records: 2)) }
+        try write { try store.fuse.set($0, FuseSetting(share: 0.1, records: 2)) }
     }
 
     /// Whether something waits for a user.
@@ -121,7 +130,7 @@ final class SimulatedReplica {
     ///
     /// - Returns: the number of decisions.
     func decide(allowing isAllowed: Bool) throws -> Int {
-        try database.write { db in
+        try write { db in
             _ = try store.fold(db)
             var decisions = 0
             // One decision may settle others.
@@ -151,20 +160,20 @@ final class SimulatedReplica {
         let migrations =
             [SimulatedSchema.upgrade] + (random.oneIn(2) ? [SimulatedSchema.filling] : [])
             + (random.oneIn(2) ? [SimulatedSchema.rebuilding] : [])
-        try database.write { try $0.execute(sql: migrations.joined(separator: ";\n")) }
+        try write { try $0.execute(sql: migrations.joined(separator: ";\n")) }
         version = 2
         try restart()
     }
 
     /// Forgets old deletions.
     func purge(retention: Int64) throws -> Int {
-        try database.write { try store.upkeep.purge($0, retention: retention) }
+        try write { try store.upkeep.purge($0, retention: retention) }
     }
 
     /// Ends the pairing with another machine, if they are paired.
     func part(from other: SimulatedReplica) throws {
         let peer = try peerZone(with: other).peer
-        try database.write { try store.peers.remove($0, peer) }
+        try write { try store.peers.remove($0, peer) }
     }
 
     /// Forgets what another machine has, because this one was away for too long.
@@ -174,7 +183,7 @@ final class SimulatedReplica {
     func startOver(with other: SimulatedReplica) throws -> Bool {
         let (ours, theirs) = (try peerZone(with: other), try other.peerZone(with: self))
         let held = try other.read { try theirs.summary($0).received }
-        return try database.write { db in
+        return try write { db in
             let acknowledged =
                 try Int64.fetchOne(
                     db, sql: "SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE peer = ?",
@@ -240,7 +249,7 @@ final class SimulatedReplica {
 
     /// Everything that the store knows, by record.
     func states() throws -> [RecordName: RecordState] {
-        try database.write { db in
+        try write { db in
             // SQLite counts each row that is written, by whatever.
             if let known, known.changes == db.totalChangesCount { return known.states }
             _ = try store.fold(db)
@@ -253,7 +262,7 @@ final class SimulatedReplica {
 
     /// The exchange with another machine, for this machine's store.
     func peerZone(with other: SimulatedReplica) throws -> PeerZone {
-        let peer = try database.write { db in
+        let peer = try write { db in
             try store.peers.add(db, key: other.key, name: "machine \(other.number)")
         }
         return PeerZone(store: store, peer: peer)

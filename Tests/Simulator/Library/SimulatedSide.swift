@@ -99,14 +99,14 @@ final class SimulatedSide {
     }
 
     private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try replica.database.write { db in
+        try replica.write { db in
             _ = try replica.store.fold(db)
             return try body(db)
         }
     }
 
     private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try replica.database.write(body)
+        try replica.write(body)
     }
 
     // MARK: Steps
@@ -229,7 +229,7 @@ final class SimulatedSide {
         switch action {
         case .send(let message): send(message)
         case .findPeer(let key):
-            peer = try write { db in try store.peers.all(db).first { $0.publicKey == key.bytes } }
+            peer = try write { db in try store.peers.find(db, key: key.bytes) }
             let refusal = try SimulatedHousehold(replica).refusal(of: key.bytes)
             try perform(machine.peerFound(peer?.name, orElse: refusal))
         case .beginPairingAttempt: try perform(machine.pairingAttemptBegan(code))
@@ -309,7 +309,7 @@ final class SimulatedSide {
     private func grants() throws -> SessionGrants {
         let (store, peer) = (replica.store, try knownPeer())
         let granted = try read { db in
-            guard try store.peers.all(db).contains(where: { $0.id == peer.id }) else {
+            guard try store.peers.find(db, key: peer.publicKey)?.id == peer.id else {
                 throw try store.household.refusal(db, of: peer.publicKey)
             }
             return try store.zones.granted(db, to: peer)

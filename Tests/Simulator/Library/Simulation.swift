@@ -130,7 +130,7 @@ public struct Simulation {
 
     private mutating func delete(_ name: RecordName, on replica: SimulatedReplica) throws {
         do {
-            _ = try replica.database.write { try replica.store.delete($0, name) }
+            _ = try replica.write { try replica.store.delete($0, name) }
             counts.deletions += 1
         } catch let error as RecordStoreError
             where error.code == .deletionDenied || error.code == .noSuchRecord
@@ -151,7 +151,7 @@ public struct Simulation {
             try delete(name, on: replica)
         } else if let name = try operation.restored.map({ try RecordName($0) }) {
             do {
-                _ = try replica.database.write { try replica.store.restore($0, name) }
+                _ = try replica.write { try replica.store.restore($0, name) }
                 counts.undone += 1
             } catch let error as RecordStoreError where [.notDeleted, .noSuchRecord].contains(error.code) {
                 // The record is not deleted.
@@ -169,7 +169,7 @@ public struct Simulation {
 
     private mutating func undo(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws {
         clock.advance(1)
-        try replica.database.write { db in
+        try replica.write { db in
             _ = try replica.store.fold(db)
             let deleted = try replica.store.listing.deleted(db)
             guard let record = deleted.randomElement(using: &random) else { return }
