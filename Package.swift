@@ -227,7 +227,7 @@ let package = Package(
         .executableTarget(
             name: "simulate",
             dependencies: [
-                "SyncSimulator", "MailboxSimulator", "DiskSimulator",
+                "CSQLiteConfiguration", "SyncSimulator", "MailboxSimulator", "DiskSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Simulator/Command"

@@ -85,8 +85,8 @@ final class SimulatedReplica {
     /// statement breaks one, nothing is written.
     func shell(_ statements: [String], hasForeignKeys: Bool = false) throws {
         try database.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA foreign_keys = \(hasForeignKeys ? "ON" : "OFF")")
-            defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
+            if !hasForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
+            defer { if !hasForeignKeys { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
             do {
                 try db.inTransaction {
                     for statement in statements { try db.execute(sql: statement) }
@@ -121,7 +121,7 @@ final class SimulatedReplica {
 
     /// Whether something waits for a user.
     var isWaiting: Bool {
-        get throws { try read { try Bool.fetchOne($0, sql: Self.waiting) ?? false } }
+        get throws { try read { try Bool.fetchOne($0.cachedStatement(sql: Self.waiting)) ?? false } }
     }
 
     private static let waiting = "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)"
