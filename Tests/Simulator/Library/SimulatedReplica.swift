@@ -22,6 +22,9 @@ final class SimulatedReplica {
     let disk = ModelDisk()
     private var backup: DatabaseQueue?
     private let clock: SimulatedClock
+    /// The number of records in a batch from which the store switches its triggers off. With 2, it silences them in both
+    /// ways, for some batches have fewer records.
+    var manyRecords = 2
 
     init(number: Int, version: Int, skew: Int64, clock: SimulatedClock) throws {
         self.number = number
@@ -236,7 +239,7 @@ final class SimulatedReplica {
         let key = SimulatedKeys.columns(of: type).joined(separator: ", ")
         let table = store.schema.type(type)?.table ?? type
         return try read { db in
-            try Row.fetchAll(db, sql: "SELECT \(key) FROM \(table) ORDER BY \(key)").map {
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT \(key) FROM \(table) ORDER BY \(key)")).map {
                 try SimulatedKeys.name(type, key: Array($0.databaseValues)).description
             }
         }

@@ -9,8 +9,8 @@ import TestSupport
 final class SimulatedSide {
     private static let batchLimit = BatchLimit(
         records: 3, bytes: 4096, groupRecords: 6, groupBytes: 8192, recordsCopiedInGroups: 8)
-    /// Some batches have fewer records and others do not, so that the store silences its triggers in both ways.
-    private static let manyRecords = 2
+    /// The number of items of an inventory in memory.
+    private static let inventoryLimit = 2
 
     /// The result of applying a batch.
     enum Applied {
@@ -169,7 +169,7 @@ final class SimulatedSide {
         let (number, batch) = arrived.removeFirst()
         do {
             try write { db in
-                _ = try zones[number].peerZone.apply(db, batch, manyRecords: Self.manyRecords)
+                _ = try zones[number].peerZone.apply(db, batch, manyRecords: replica.manyRecords)
                 if crashing { throw Crash() }
             }
         } catch is Crash {
@@ -337,7 +337,7 @@ final class SimulatedSide {
             }
             try perform(machine.recordsChecked(zone: number))
         case .takeInventory:
-            let (items, token) = try read { try peerZone.inventory($0, limit: Self.manyRecords) }
+            let (items, token) = try read { try peerZone.inventory($0, limit: Self.inventoryLimit) }
             zones[number].inventory = items
             try perform(machine.inventoryTaken(items, at: token, zone: number))
         case .resolve(let ids):

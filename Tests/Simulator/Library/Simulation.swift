@@ -29,6 +29,9 @@ public struct Simulation {
                 ? try SimulatedReplica(number: number, version: 1, skew: 0, clock: clock)
                 : try SimulatedReplica(number: number, version: version, skew: skew, clock: clock)
         }
+        // After each switch, SQLite compiles all statements of the connection anew, which takes longer than the batch.
+        var switching = SeededGenerator(seed: script.setup &+ 4)
+        for replica in replicas where !script.isExact && !switching.oneIn(3) { replica.manyRecords = .max }
         if script.hasFuses { for replica in replicas { try replica.setFuse() } }
         // Most runs begin with complete records, because a machine holds random ones for long.
         if script.isExact || !random.oneIn(4) {
