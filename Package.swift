@@ -196,6 +196,7 @@ let package = Package(
                 "PeerSyncModel", "PeerSyncChannel", "PeerSyncProtocol", "PeerSyncStore", "AssetModel",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Simulator/Library"
@@ -226,7 +227,7 @@ let package = Package(
         .executableTarget(
             name: "simulate",
             dependencies: [
-                "SyncSimulator", "MailboxSimulator", "DiskSimulator",
+                "CSQLiteConfiguration", "SyncSimulator", "MailboxSimulator", "DiskSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Simulator/Command"

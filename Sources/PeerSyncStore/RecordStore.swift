@@ -62,11 +62,11 @@ public final class RecordStore: Sendable {
         self.assetDirectory = assetDirectory
         self.now = now ?? Self.wallClock
         if let now { database.writeWithoutTransaction { CaptureTriggers.setClock($0, now) } }
-        try database.read { db in
+        tables = try database.readOnce { db in
             try MetadataTables.checkFormat(db)
             for type in schema.types { try TableCheck.check(db, type, in: schema) }
+            return try RecordTables(schema, db)
         }
-        tables = try database.read { try RecordTables(schema, $0) }
         generation = Generations.random()
         try database.write { db in
             let areRulesNew = try MetadataTables.migrate(db)
@@ -91,9 +91,20 @@ public final class RecordStore: Sendable {
         _ database: any DatabaseWriter, tables: [SyncedTable], replica: ReplicaID,
         assetDirectory: AssetDirectory? = nil, now: (@Sendable () -> Int64)? = nil
     ) throws {
-        let schema = try database.read { try RecordSchema($0, tables: tables) }
+        let schema = try database.readOnce { try RecordSchema($0, tables: tables) }
         try self.init(
             database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
+    }
+
+    /// Opens a store once more that is open, in a moment in which everything is in place.
+    package init(again store: RecordStore) {
+        schema = store.schema
+        database = store.database
+        replica = store.replica
+        assetDirectory = store.assetDirectory
+        tables = store.tables
+        generation = Generations.random()
+        now = store.now
     }
 
     /// Refuses a database that a newer version of the engine wrote. Only reads.
@@ -307,5 +318,20 @@ public final class RecordStore: Sendable {
     /// Counts what the store holds. Fold first, so that the digest covers the latest writes.
     public func status(_ db: Database) throws -> StoreStatus {
         try StoreStatus(db, self)
+    }
+}
+
+extension DatabaseReader {
+    /// Reads in one transaction. For a `DatabaseQueue`, `read` uses a pragma besides, before and after which SQLite compiles
+    /// every statement of the connection anew.
+    fileprivate func readOnce<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try unsafeRead { db in
+            var value: Value?
+            try db.inTransaction(.deferred) {
+                value = try body(db)
+                return .commit
+            }
+            return value!
+        }
     }
 }

@@ -13,4 +13,8 @@ bool sqlite_enable_triggers(void *connection, bool isEnabled);
    (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE). `connection` is a sqlite3 *. */
 void sqlite_keep_log_on_close(void *connection);
 
+/* Lets SQLite not count the memory that it uses (SQLITE_CONFIG_MEMSTATUS): threads wait for each other to do so.
+   Call it before SQLite is used. */
+void sqlite_count_no_memory(void);
+
 #endif

@@ -28,6 +28,16 @@ package enum KeyEncoding {
     /// - Parameter kinds: what the columns hold, in the order of the key.
     /// - Returns: nil when the suffix is not that of such a key.
     package static func values(of suffix: some StringProtocol, kinds: [Kind]) -> [FieldValue]? {
+        // Most keys are one value, of which these bytes are the only spelling.
+        if kinds.count == 1 {
+            if kinds[0] == .text, !suffix.isEmpty, suffix.utf8.allSatisfy(isPlain) {
+                return [.text(String(suffix))]
+            }
+            var uuid: [UInt8] = []
+            if kinds[0] == .blob, HexUUID.append(suffix.utf8, uppercase: false, to: &uuid) {
+                return [.blob(uuid)]
+            }
+        }
         let parts = suffix.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         guard parts.count == kinds.count else { return nil }
         var values: [FieldValue] = []

@@ -90,14 +90,13 @@ enum AssetTable {
     static func references(_ db: Database, after id: Int64 = 0, in zones: [Zone]? = nil) throws -> (
         last: Int64, list: [AssetReference]
     ) {
-        let condition = zones.map { "AND zone IN (\(ids(of: $0)))" } ?? ""
-        // Peers choose the zones of a session, so there may be many such statements. GRDB's cache must not keep them.
+        let condition = zones == nil ? "" : "AND zone IN \(isListed)"
         let rows = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT hash, size, MAX(id) AS last FROM grdb_sync_assetReference WHERE id > ? \(condition)
-                GROUP BY hash ORDER BY last
-                """, arguments: [id])
+            db.cachedStatement(
+                sql: """
+                    SELECT hash, size, MAX(id) AS last FROM grdb_sync_assetReference WHERE id > ? \(condition)
+                    GROUP BY hash ORDER BY last
+                    """), arguments: zones.map { [id, Self.list(of: $0)] } ?? [id])
         var list: [AssetReference] = []
         var last = id
         while let row = try rows.next() {
@@ -118,7 +117,8 @@ enum AssetTable {
 
     /// A number that changes when records drop files.
     static func lastLeftover(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db, sql: "SELECT MAX(changeSequence) FROM grdb_sync_assetLeftover") ?? 0
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT MAX(changeSequence) FROM grdb_sync_assetLeftover")) ?? 0
     }
 
     /// Whether a peer that may read these zones may have a file: a record there refers to it, or did, and the peer may
@@ -126,28 +126,30 @@ enum AssetTable {
     static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
         for table in ["grdb_sync_assetReference", "grdb_sync_assetLeftover"] {
             let isThere = try Bool.fetchOne(
-                db,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN (\(ids(of: zones))))
-                    """, arguments: [Data(hash.bytes)])
+                db.cachedStatement(
+                    sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN \(isListed))"),
+                arguments: [Data(hash.bytes), list(of: zones)])
             if isThere == true { return true }
         }
         return false
     }
 
-    private static func ids(of zones: [Zone]) -> String {
-        zones.map { String($0.row) }.joined(separator: ", ")
+    /// SQL for the zones of a ``list(of:)`` that is bound: so SQLite compiles one statement for whatever zones peers choose.
+    private static let isListed = "(SELECT value FROM json_each(?))"
+
+    private static func list(of zones: [Zone]) -> String {
+        "[\(zones.map { String($0.row) }.joined(separator: ", "))]"
     }
 
     /// The files that records of some zones have, or had.
     static func hashes(_ db: Database, in zones: [Zone]) throws -> Set<AssetHash> {
-        let rows = ids(of: zones)
+        let rows = list(of: zones)
         let hashes = try Data.fetchAll(
-            db,
-            sql: """
-                SELECT hash FROM grdb_sync_assetReference WHERE zone IN (\(rows))
-                UNION SELECT hash FROM grdb_sync_assetLeftover WHERE zone IN (\(rows))
-                """)
+            db.cachedStatement(
+                sql: """
+                    SELECT hash FROM grdb_sync_assetReference WHERE zone IN \(isListed)
+                    UNION SELECT hash FROM grdb_sync_assetLeftover WHERE zone IN \(isListed)
+                    """), arguments: [rows, rows])
         return Set(hashes.compactMap { AssetHash(Array($0)) })
     }
 
@@ -155,7 +157,7 @@ enum AssetTable {
 
     static func wishes(_ db: Database) throws -> Set<AssetHash> {
         Set(
-            try Data.fetchAll(db, sql: "SELECT hash FROM grdb_sync_assetWish").compactMap {
+            try Data.fetchAll(db.cachedStatement(sql: "SELECT hash FROM grdb_sync_assetWish")).compactMap {
                 AssetHash(Array($0))
             })
     }

@@ -23,9 +23,14 @@ enum UnstoredAssets {
         return asset
     }
 
+    /// GRDB remembers which tables there are. A look into the schema would read all of it after each commit.
+    private static func isThere(_ db: Database) throws -> Bool {
+        try db.tableExists("grdb_sync_assetUnstored", in: "main")
+    }
+
     /// The first asset that waits for its file.
     static func first(_ db: Database) throws -> (hash: Data, bytes: Data)? {
-        guard try db.hasTable("grdb_sync_assetUnstored") else { return nil }
+        guard try isThere(db) else { return nil }
         return try Row.fetchOne(db, sql: "SELECT hash, bytes FROM grdb_sync_assetUnstored LIMIT 1").map {
             ($0[0], $0[1])
         }
@@ -33,7 +38,7 @@ enum UnstoredAssets {
 
     /// The assets that wait for their files.
     static func hashes(_ db: Database) throws -> Set<AssetHash> {
-        guard try db.hasTable("grdb_sync_assetUnstored") else { return [] }
+        guard try isThere(db) else { return [] }
         let hashes = try Data.fetchAll(db, sql: "SELECT hash FROM grdb_sync_assetUnstored")
         return Set(hashes.compactMap { AssetHash(Array($0)) })
     }

@@ -237,8 +237,8 @@ enum CaptureTriggers {
     private static func present(_ db: Database, on table: RecordTable) throws -> [String: String] {
         try Dictionary(
             uniqueKeysWithValues: Row.fetchAll(
-                db,
-                sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
+                db.cachedStatement(
+                    sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"),
                 arguments: [table.type.table]
             ).map { ($0["name"] as String, $0["sql"] as String) })
     }

@@ -23,6 +23,7 @@ struct ChangeFolding {
     /// Folds the whole journal, in the open transaction.
     func fold(_ db: Database) throws -> StoreChanges {
         var total = StoreChanges()
+        guard try RecordStore.hasPendingChanges(db) else { return total }
         var captured = CapturedFields()
         // This comes before the first part: a record in one part may have gone with a record in another.
         let gone = try GoneRecords(db, tables)

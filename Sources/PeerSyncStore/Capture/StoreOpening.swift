@@ -110,11 +110,11 @@ struct StoreOpening {
         var last = type + RecordName.separator
         while true {
             let names = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT remoteRecordID FROM grdb_sync_remoteRecord
-                    WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
-                    """, arguments: [last, RecordScan.end(of: type)])
+                db.cachedStatement(
+                    sql: """
+                        SELECT remoteRecordID FROM grdb_sync_remoteRecord
+                        WHERE remoteRecordID > ? AND remoteRecordID < ? ORDER BY remoteRecordID LIMIT 5000
+                        """), arguments: [last, RecordScan.end(of: type)])
             guard let end = names.last else { return }
             try body(names.map { try RecordName($0) })
             last = end

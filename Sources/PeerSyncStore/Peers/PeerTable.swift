@@ -95,7 +95,7 @@ enum PeerTable {
                 sql: "UPDATE grdb_sync_peer SET introducedBy = NULL WHERE id = ?", arguments: [known.id])
             return try find(db, key: key)!
         }
-        let taken = Set(try String.fetchAll(db, sql: "SELECT name FROM grdb_sync_peer"))
+        let taken = Set(try String.fetchAll(db.cachedStatement(sql: "SELECT name FROM grdb_sync_peer")))
         var unique = name
         var number = 2
         while taken.contains(unique) {
@@ -103,11 +103,12 @@ enum PeerTable {
             number += 1
         }
         let formerID = try Int64.fetchOne(
-            db, sql: "DELETE FROM grdb_sync_formerPeer WHERE publicKey = ? RETURNING id",
+            db.cachedStatement(sql: "DELETE FROM grdb_sync_formerPeer WHERE publicKey = ? RETURNING id"),
             arguments: [Data(key)])
-        try db.execute(
+        try db.cachedStatement(
             sql:
-                "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt, introducedBy) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt, introducedBy) VALUES (?, ?, ?, ?, ?)"
+        ).execute(
             arguments: [formerID, Data(key), unique, pairedAt, introducer.map { Data($0) }])
         return try find(db, key: key)!
     }

@@ -22,8 +22,11 @@ public struct StorePeers: Sendable {
 
     /// The peer with that static key, if it is paired.
     package func find(key: [UInt8]) async throws -> Peer? {
-        try await store.database.read { try PeerTable.find($0, key: key) }
+        try await store.database.read { try find($0, key: key) }
     }
+
+    /// The peer with that static key, if it is paired.
+    package func find(_ db: Database, key: [UInt8]) throws -> Peer? { try PeerTable.find(db, key: key) }
 
     /// The peer with that static key, or the error for a machine that is none: `noSuchPeer`, `removed`.
     package func identify(key: [UInt8]) async throws -> (peer: Peer?, refusal: RecordStoreError?) {

@@ -8,7 +8,8 @@ extension Database {
     /// - Throws: `tableMismatch` when Swift takes two columns for one: they differ only in how their letters are composed.
     func declaredColumns(of table: String) throws -> [ColumnInfo] {
         let columns = try ColumnInfo.fetchAll(
-            self, sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid",
+            cachedStatement(
+                sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid"),
             arguments: [table])
         var names: Set<String> = []
         if let twin = columns.first(where: { !names.insert($0.name).inserted }) {
@@ -23,13 +24,14 @@ extension Database {
     /// The UNIQUE indexes and constraints that a table has beside its key.
     func declaredUniqueIndexes(of table: String) throws -> [DeclaredIndex] {
         let indexes = try Row.fetchAll(
-            self,
-            sql: """
-                SELECT name, partial, origin FROM pragma_index_list(?, 'main') WHERE "unique" AND origin <> 'pk' ORDER BY name
-                """, arguments: [table])
+            cachedStatement(
+                sql: """
+                    SELECT name, partial, origin FROM pragma_index_list(?, 'main') WHERE "unique" AND origin <> 'pk' ORDER BY name
+                    """), arguments: [table])
         return try indexes.map { index in
             let parts = try Row.fetchAll(
-                self, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key = 1",
+                cachedStatement(
+                    sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key = 1"),
                 arguments: [index["name"] as String])
             return DeclaredIndex(
                 name: index["name"], columns: parts.map { $0["name"] }, collations: parts.map { $0["coll"] },

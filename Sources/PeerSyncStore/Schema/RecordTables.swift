@@ -96,10 +96,12 @@ struct RecordTables: Sendable {
     /// the declaration.
     private static func defersForeignKeys(_ table: String, _ db: Database) throws -> Bool {
         let keys = try Int.fetchOne(
-            db, sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)", arguments: [table])
+            db.cachedStatement(sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)"),
+            arguments: [table])
         guard let keys, keys > 0 else { return true }
         let sql = try String.fetchOne(
-            db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            db.cachedStatement(
+                sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"),
             arguments: [table])
         let tokens = SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
         let clause = ["DEFERRABLE", "INITIALLY", "DEFERRED"]

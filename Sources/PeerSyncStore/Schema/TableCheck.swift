@@ -6,8 +6,10 @@ enum TableCheck {
     static func check(_ db: Database, _ type: RecordType, in schema: RecordSchema) throws {
         // SQLite takes other capitals, too; the triggers and the names of records do not.
         let kind = try String.fetchOne(
-            db,
-            sql: "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type <> 'view'",
+            db.cachedStatement(
+                sql:
+                    "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type <> 'view'"
+            ),
             arguments: [type.table])
         guard let kind else {
             throw RecordStoreError(.tableMismatch, "the database has no table \(type.table)")
@@ -48,7 +50,8 @@ enum TableCheck {
         let references = Set(type.references.map(\.column))
         let synced = Set(type.fields.map(\.column) + key.columns.map(\.name))
         let column = try String.fetchAll(
-            db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)", arguments: [type.table]
+            db.cachedStatement(sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)"),
+            arguments: [type.table]
         ).first { synced.contains($0) && !references.contains($0) }
         if let column {
             throw RecordStoreError(
@@ -57,12 +60,12 @@ enum TableCheck {
             )
         }
         let all = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT own.name, list."from", list.on_delete
-                FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
-                WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND list.on_delete <> 'SET NULL'
-                """, arguments: [type.table])
+            db.cachedStatement(
+                sql: """
+                    SELECT own.name, list."from", list.on_delete
+                    FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
+                    WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND list.on_delete <> 'SET NULL'
+                    """), arguments: [type.table])
         for row in all {
             let (table, column, action): (String, String, String) = (row[0], row[1], row[2])
             // A row of a synced table must not go with a column that sync does not know.
@@ -83,7 +86,8 @@ enum TableCheck {
     private static func checkNames(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
         let declared = key?.type ?? ""
         let table = try Row.fetchOne(
-            db, sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ?", arguments: [type.table])
+            db.cachedStatement(sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ?"),
+            arguments: [type.table])
         let isRowID = declared.uppercased() == "INTEGER" && table?["wr"] != 1
         let isOfOtherType = table?["strict"] == 1 && !["TEXT", "ANY"].contains(declared.uppercased())
         guard !isRowID, !isOfOtherType else {
@@ -109,11 +113,11 @@ enum TableCheck {
     /// Refuses a key in which SQLite takes different texts for the same: they would be two records with one row.
     private static func checkCollations(_ db: Database, _ type: RecordType) throws {
         let column = try Row.fetchOne(
-            db,
-            sql: """
-                SELECT part.name, part.coll FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS part
-                WHERE list.origin = 'pk' AND part.key = 1 AND part.coll <> 'BINARY' COLLATE NOCASE
-                """, arguments: [type.table])
+            db.cachedStatement(
+                sql: """
+                    SELECT part.name, part.coll FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS part
+                    WHERE list.origin = 'pk' AND part.key = 1 AND part.coll <> 'BINARY' COLLATE NOCASE
+                    """), arguments: [type.table])
         guard let column else { return }
         throw RecordStoreError(
             .tableMismatch,
@@ -128,7 +132,8 @@ enum TableCheck {
         _ key: RecordKey
     ) throws {
         let foreignKeys = try Row.fetchAll(
-            db, sql: "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?)",
+            db.cachedStatement(
+                sql: "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?)"),
             arguments: [type.table])
         for relationship in type.references {
             let column = "\(type.table).\(relationship.column)"
@@ -177,7 +182,8 @@ enum TableCheck {
 
     static func generatedColumns(_ db: Database, _ table: String) throws -> Set<String> {
         try String.fetchSet(
-            db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", arguments: [table])
+            db.cachedStatement(sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)"),
+            arguments: [table])
     }
 
     /// Refuses a local column that needs a value: other machines send none for it, so the table would refuse every row

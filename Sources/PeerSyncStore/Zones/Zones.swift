@@ -22,7 +22,8 @@ enum Zones {
 
     static func find(_ db: Database, _ id: ZoneID) throws -> Zone? {
         try Row.fetchOne(
-            db, sql: "SELECT * FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?",
+            db.cachedStatement(
+                sql: "SELECT * FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?"),
             arguments: [id.name.description, id.owner.description]
         ).map(Zone.init)
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CSQLiteConfiguration
 import DiskSimulator
 import Dispatch
 import Foundation
@@ -49,6 +50,7 @@ struct Simulate: AsyncParsableCommand {
     var script: String?
 
     func run() async throws {
+        sqlite_count_no_memory()
         if let exchange { return try search(events: exchange) }
         if disks { return try await failDisks() }
         if mailboxes { return try await shareMailboxes() }

@@ -63,16 +63,16 @@ struct HouseholdSimulation {
         case .remove: try remove(other, by: replica)
         case .forget:
             guard let peer = try peer(other, of: replica) else { return }
-            try replica.database.write { try replica.store.peers.remove($0, peer) }
+            try replica.write { try replica.store.peers.remove($0, peer) }
             memories[replica.number].forgotten.insert(other.number)
             counts.partings += 1
         case .introduce:
             let own = replica.key
-            _ = try replica.database.write { try replica.store.household.introduce($0, nil, by: own) }
+            _ = try replica.write { try replica.store.household.introduce($0, nil, by: own) }
         case .grant:
             guard let peer = try peer(other, of: replica) else { return }
             let rights = [ZoneRights.none, .read, .write, .write].randomElement(using: &random)!
-            try replica.database.write { db in
+            try replica.write { db in
                 let zone = try replica.store.zones.current(db, .default)
                 try replica.store.zones.setRights(db, rights, to: peer, in: zone)
             }
@@ -94,7 +94,7 @@ struct HouseholdSimulation {
     private mutating func remove(_ other: SimulatedReplica, by replica: SimulatedReplica) throws {
         let set = try set(of: replica)
         guard case .member = set.standing(of: other.key) else { return }
-        _ = try replica.database.write {
+        _ = try replica.write {
             try replica.store.household.remove($0, other.key.hexadecimal, by: replica.key)
         }
         counts.removals += 1
@@ -127,11 +127,11 @@ struct HouseholdSimulation {
     // MARK: What holds after each step
 
     private func set(of replica: SimulatedReplica) throws -> Household {
-        try replica.database.read { try replica.store.household.set($0) }
+        try replica.read { try replica.store.household.set($0) }
     }
 
     private func peer(_ other: SimulatedReplica, of replica: SimulatedReplica) throws -> Peer? {
-        try replica.database.read { try replica.store.peers.all($0) }.first { $0.publicKey == other.key }
+        try replica.read { try replica.store.peers.find($0, key: other.key) }
     }
 
     private mutating func check() throws {
@@ -181,7 +181,7 @@ struct HouseholdSimulation {
     private func areTogether(_ one: SimulatedReplica, _ other: SimulatedReplica) throws -> Bool {
         for (replica, remote) in [(one, other), (other, one)] {
             guard let peer = try peer(remote, of: replica) else { return false }
-            let share = try replica.database.read { try replica.store.household.shared($0, with: peer).share }
+            let share = try replica.read { try replica.store.household.shared($0, with: peer).share }
             guard share == .all else { return false }
         }
         return true

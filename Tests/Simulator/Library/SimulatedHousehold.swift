@@ -12,7 +12,7 @@ struct SimulatedHousehold {
 
     /// Keeps a machine as a peer, and introduces it where the machines form a household.
     func keep(_ key: [UInt8], _ name: String) throws -> Peer {
-        try replica.database.write { db in
+        try replica.write { db in
             let kept = try replica.store.peers.add(db, key: key, name: name)
             if let introduction = replica.introduction(of: key, name: name) {
                 try replica.store.household.add(db, introduction)
@@ -23,7 +23,7 @@ struct SimulatedHousehold {
 
     /// What a machine is told that is no peer.
     func refusal(of key: [UInt8]) throws -> ProtocolError {
-        try replica.database.read { Self.told(try replica.store.household.refusal($0, of: key)) }
+        try replica.read { Self.told(try replica.store.household.refusal($0, of: key)) }
     }
 
     /// Does what a session asks for.
@@ -35,15 +35,15 @@ struct SimulatedHousehold {
         let household = replica.store.household
         switch action {
         case .readHousehold:
-            let (share, _, digest) = try replica.database.read { try household.shared($0, with: peer) }
+            let (share, _, digest) = try replica.read { try household.shared($0, with: peer) }
             return ({ $0.householdRead(share == .nothing ? nil : digest) }, 0)
         case .tellHousehold(let theirs):
-            let (share, set, digest) = try replica.database.read { try household.shared($0, with: peer) }
+            let (share, set, digest) = try replica.read { try household.shared($0, with: peer) }
             guard share != .nothing, digest != theirs else { break }
             let told = Message.HouseholdSet(set: set, port: 0, addresses: [])
             return ({ $0.householdTold(told) }, 0)
         case .takeHousehold(let told):
-            let change = try replica.database.write {
+            let change = try replica.write {
                 try household.take($0, told.set, from: peer, own: replica.key)
             }
             // A program hears of it as of any change of its settings.

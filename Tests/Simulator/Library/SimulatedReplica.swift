@@ -1,5 +1,6 @@
 import AssetModel
 import GRDB
+import GRDBSQLite
 import PeerSyncModel
 import PeerSyncProtocol
 import PeerSyncStore
@@ -11,25 +12,33 @@ final class SimulatedReplica {
     var version: Int
     /// How far this machine's clock is ahead of the true time, in milliseconds.
     var skew: Int64
-    private(set) var database: DatabaseQueue
-    private(set) var store: RecordStore
+    private let stored: SimulatedStore
+    private(set) var store: RecordStore {
+        didSet { known = nil }
+    }
+    /// What ``states()`` has found, and how many changes SQLite had counted then.
+    private var known: (changes: Int, states: [RecordName: RecordState])?
     /// The files, which no backup of the store has.
     let disk = ModelDisk()
     private var backup: DatabaseQueue?
     private let clock: SimulatedClock
+    /// The number of records in a batch from which the store switches its triggers off. With 2, it silences them in both
+    /// ways, for some batches have fewer records.
+    var manyRecords = 2
 
     init(number: Int, version: Int, skew: Int64, clock: SimulatedClock) throws {
         self.number = number
         self.version = version
         self.skew = skew
         self.clock = clock
-        database = try DatabaseQueue()
-        try database.write { db in
-            try db.execute(sql: SimulatedSchema.sql)
-            if version >= 2 { try db.execute(sql: SimulatedSchema.upgrade) }
-        }
-        store = try Self.store(database, number, version, clock, skew)
+        stored = try SimulatedStore.take(number, version: version)
+        store = stored.new()
+        stored.now = { [unowned self] in self.clock.milliseconds + self.skew }
     }
+
+    deinit { stored.giveBack() }
+
+    var database: DatabaseQueue { stored.database }
 
     var key: [UInt8] { [UInt8](repeating: UInt8(number + 1), count: 32) }
 
@@ -41,12 +50,36 @@ final class SimulatedReplica {
         introduces ? Introduction(of: key, name: name, rights: .all, by: self.key, time: store.now()) : nil
     }
 
-    private static func store(
-        _ database: DatabaseQueue, _ number: Int, _ version: Int, _ clock: SimulatedClock, _ skew: Int64
-    ) throws -> RecordStore {
-        try RecordStore(
-            database, schema: SimulatedSchema.schema(version: version),
-            replica: ReplicaID(rawValue: UInt64(number + 1)), now: { clock.milliseconds + skew })
+    /// Reads from the store in one transaction, and checks that nothing writes there, as `DatabaseQueue.read` does. That one
+    /// uses a pragma, after which SQLite compiles all statements of the connection anew.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try transaction("BEGIN DEFERRED TRANSACTION") { db in
+            let value = try body(db)
+            guard sqlite3_txn_state(db.sqliteConnection, nil) != SQLITE_TXN_WRITE else {
+                throw SimulationFailure("machine \(number) writes where it is to read")
+            }
+            return value
+        }
+    }
+
+    /// Writes to the store in one transaction.
+    func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try transaction("BEGIN IMMEDIATE TRANSACTION", body)
+    }
+
+    /// Does the same as GRDB's `inTransaction`, which lets SQLite compile the beginning and the end each time.
+    private func transaction<Value>(_ begin: String, _ body: (Database) throws -> Value) throws -> Value {
+        try database.writeWithoutTransaction { db in
+            try db.cachedStatement(sql: begin).execute()
+            do {
+                let value = try body(db)
+                try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+                return value
+            } catch {
+                try db.rollback()
+                throw error
+            }
+        }
     }
 
     // MARK: Events
@@ -55,8 +88,8 @@ final class SimulatedReplica {
     /// statement breaks one, nothing is written.
     func shell(_ statements: [String], hasForeignKeys: Bool = false) throws {
         try database.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA foreign_keys = \(hasForeignKeys ? "ON" : "OFF")")
-            defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
+            if !hasForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
+            defer { if !hasForeignKeys { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
             do {
                 try db.inTransaction {
                     for statement in statements { try db.execute(sql: statement) }
@@ -72,7 +105,7 @@ final class SimulatedReplica {
 
     /// Ends the program and starts it again. It loses what it had not committed.
     func restart() throws {
-        store = try Self.store(database, number, version, clock, skew)
+        store = try stored.open(version: version)
     }
 
     /// Keeps a copy of the store file.
@@ -86,12 +119,12 @@ final class SimulatedReplica {
 
     /// Lets the machine ask as soon as two records would go.
     func setFuse() throws {
-        try database.write { try store.fuse.set($0, FuseSetting(share: 0.1, records: 2)) }
+        try write { try store.fuse.set($0, FuseSetting(share: 0.1, records: 2)) }
     }
 
     /// Whether something waits for a user.
     var isWaiting: Bool {
-        get throws { try database.read { try Bool.fetchOne($0, sql: Self.waiting) ?? false } }
+        get throws { try read { try Bool.fetchOne($0.cachedStatement(sql: Self.waiting)) ?? false } }
     }
 
     private static let waiting = "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)"
@@ -100,7 +133,7 @@ final class SimulatedReplica {
     ///
     /// - Returns: the number of decisions.
     func decide(allowing isAllowed: Bool) throws -> Int {
-        try database.write { db in
+        try write { db in
             _ = try store.fold(db)
             var decisions = 0
             // One decision may settle others.
@@ -119,7 +152,7 @@ final class SimulatedReplica {
         guard let backup else { return false }
         try backup.backup(to: database)
         // The backup may have an older schema.
-        version = try database.read { try $0.tableExists("Prize") } ? 2 : 1
+        version = try read { try $0.tableExists("Prize") } ? 2 : 1
         try restart()
         return true
     }
@@ -130,20 +163,20 @@ final class SimulatedReplica {
         let migrations =
             [SimulatedSchema.upgrade] + (random.oneIn(2) ? [SimulatedSchema.filling] : [])
             + (random.oneIn(2) ? [SimulatedSchema.rebuilding] : [])
-        try database.write { try $0.execute(sql: migrations.joined(separator: ";\n")) }
+        try write { try $0.execute(sql: migrations.joined(separator: ";\n")) }
         version = 2
         try restart()
     }
 
     /// Forgets old deletions.
     func purge(retention: Int64) throws -> Int {
-        try database.write { try store.upkeep.purge($0, retention: retention) }
+        try write { try store.upkeep.purge($0, retention: retention) }
     }
 
     /// Ends the pairing with another machine, if they are paired.
     func part(from other: SimulatedReplica) throws {
         let peer = try peerZone(with: other).peer
-        try database.write { try store.peers.remove($0, peer) }
+        try write { try store.peers.remove($0, peer) }
     }
 
     /// Forgets what another machine has, because this one was away for too long.
@@ -152,8 +185,8 @@ final class SimulatedReplica {
     ///   of what it had acknowledged, and nobody knows how much.
     func startOver(with other: SimulatedReplica) throws -> Bool {
         let (ours, theirs) = (try peerZone(with: other), try other.peerZone(with: self))
-        let held = try other.database.read { try theirs.summary($0).received }
-        return try database.write { db in
+        let held = try other.read { try theirs.summary($0).received }
+        return try write { db in
             let acknowledged =
                 try Int64.fetchOne(
                     db, sql: "SELECT acknowledgedSequence FROM grdb_sync_peerZone WHERE peer = ?",
@@ -168,7 +201,7 @@ final class SimulatedReplica {
 
     /// All rows of the tables, one line for each record, with the columns of the first version only.
     func rows() throws -> [String] {
-        try database.read { db in
+        try read { db in
             try zip(SimulatedSchema.tables(version: 1), SimulatedSchema.tables(version: version)).flatMap {
                 first, type in
                 let key = SimulatedKeys.columns(of: type.type)
@@ -191,7 +224,7 @@ final class SimulatedReplica {
         let key = SimulatedKeys.columns(of: type)
         let all = (key + fields.map { "quote(\($0.column))" }).joined(separator: ", ")
         let table = store.schema.type(type)?.table ?? type
-        return try database.read { db in
+        return try read { db in
             var values: [RecordName: [String: String]] = [:]
             for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT \(all) FROM \(table)")) {
                 let texts = fields.indices.map { row[$0 + key.count] as String }
@@ -205,8 +238,8 @@ final class SimulatedReplica {
     func names(of type: String) throws -> [String] {
         let key = SimulatedKeys.columns(of: type).joined(separator: ", ")
         let table = store.schema.type(type)?.table ?? type
-        return try database.read { db in
-            try Row.fetchAll(db, sql: "SELECT \(key) FROM \(table) ORDER BY \(key)").map {
+        return try read { db in
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT \(key) FROM \(table) ORDER BY \(key)")).map {
                 try SimulatedKeys.name(type, key: Array($0.databaseValues)).description
             }
         }
@@ -219,17 +252,20 @@ final class SimulatedReplica {
 
     /// Everything that the store knows, by record.
     func states() throws -> [RecordName: RecordState] {
-        try database.write { db in
+        try write { db in
+            // SQLite counts each row that is written, by whatever.
+            if let known, known.changes == db.totalChangesCount { return known.states }
             _ = try store.fold(db)
             var states: [RecordName: RecordState] = [:]
             try store.listing.forEachState(db) { states[$0.name] = $0 }
+            known = (db.totalChangesCount, states)
             return states
         }
     }
 
     /// The exchange with another machine, for this machine's store.
     func peerZone(with other: SimulatedReplica) throws -> PeerZone {
-        let peer = try database.write { db in
+        let peer = try write { db in
             try store.peers.add(db, key: other.key, name: "machine \(other.number)")
         }
         return PeerZone(store: store, peer: peer)

@@ -67,7 +67,10 @@ enum SimulatedSchema {
         CREATE INDEX Due_member ON Due (member);
         """
 
-    static func schema(version: Int) throws -> RecordSchema {
+    static let first = try! schema(version: 1)
+    static let second = try! schema(version: 2)
+
+    private static func schema(version: Int) throws -> RecordSchema {
         let member = FieldDefinition("member", .reference(to: "Member", rule: .cascade, isRequired: true))
         let mood = version >= 2 ? [FieldDefinition("mood")] : []
         let picture = FieldDefinition("picture", .asset)

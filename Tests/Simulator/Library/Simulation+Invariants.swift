@@ -89,7 +89,7 @@ extension Simulation {
     mutating func checkEnd() throws {
         let states = try replicas.map { try $0.states() }
         let statuses = try replicas.map { replica in
-            try replica.database.read { try replica.store.status($0) }
+            try replica.read { try replica.store.status($0) }
         }
         for (replica, status) in zip(replicas, statuses) {
             guard status.digest == statuses[0].digest else {
@@ -154,7 +154,7 @@ extension Simulation {
             throw SimulationFailure(
                 "machine \(replica.number) keeps a digest that is not that of its records")
         }
-        try replica.database.read { db in
+        try replica.read { db in
             guard try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty else {
                 throw SimulationFailure("machine \(replica.number) breaks a foreign key")
             }

@@ -29,6 +29,9 @@ public struct Simulation {
                 ? try SimulatedReplica(number: number, version: 1, skew: 0, clock: clock)
                 : try SimulatedReplica(number: number, version: version, skew: skew, clock: clock)
         }
+        // After each switch, SQLite compiles all statements of the connection anew, which takes longer than the batch.
+        var switching = SeededGenerator(seed: script.setup &+ 4)
+        for replica in replicas where !script.isExact && !switching.oneIn(3) { replica.manyRecords = .max }
         if script.hasFuses { for replica in replicas { try replica.setFuse() } }
         // Most runs begin with complete records, because a machine holds random ones for long.
         if script.isExact || !random.oneIn(4) {
@@ -130,7 +133,7 @@ public struct Simulation {
 
     private mutating func delete(_ name: RecordName, on replica: SimulatedReplica) throws {
         do {
-            _ = try replica.database.write { try replica.store.delete($0, name) }
+            _ = try replica.write { try replica.store.delete($0, name) }
             counts.deletions += 1
         } catch let error as RecordStoreError
             where error.code == .deletionDenied || error.code == .noSuchRecord
@@ -151,7 +154,7 @@ public struct Simulation {
             try delete(name, on: replica)
         } else if let name = try operation.restored.map({ try RecordName($0) }) {
             do {
-                _ = try replica.database.write { try replica.store.restore($0, name) }
+                _ = try replica.write { try replica.store.restore($0, name) }
                 counts.undone += 1
             } catch let error as RecordStoreError where [.notDeleted, .noSuchRecord].contains(error.code) {
                 // The record is not deleted.
@@ -169,7 +172,7 @@ public struct Simulation {
 
     private mutating func undo(_ replica: SimulatedReplica, _ random: inout SeededGenerator) throws {
         clock.advance(1)
-        try replica.database.write { db in
+        try replica.write { db in
             _ = try replica.store.fold(db)
             let deleted = try replica.store.listing.deleted(db)
             guard let record = deleted.randomElement(using: &random) else { return }

@@ -33,7 +33,11 @@ package final class MailboxMachine: MailboxUser {
     ) async throws {
         self.name = name
         self.identity = identity
-        database = try path.map { try DatabaseQueue(path: $0) } ?? DatabaseQueue()
+        var configuration = Configuration()
+        // Programs end here, and systems do not: nothing has to reach the disk.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = OFF") }
+        database =
+            try path.map { try DatabaseQueue(path: $0, configuration: configuration) } ?? DatabaseQueue()
         try await database.write { db in
             try db.execute(
                 sql: """
