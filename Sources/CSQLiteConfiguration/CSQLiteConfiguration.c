@@ -13,6 +13,6 @@ void sqlite_keep_log_on_close(void *connection) {
     sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-void sqlite_count_no_memory(void) {
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+bool sqlite_count_no_memory(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK;
 }

@@ -96,7 +96,7 @@ public final class RecordStore: Sendable {
             database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
     }
 
-    /// Opens a store once more that is open, in a moment in which everything is in place.
+    /// Opens a store once more that is open. For the simulator only: it has just seen that everything is in place.
     package init(again store: RecordStore) {
         schema = store.schema
         database = store.database

@@ -71,9 +71,11 @@ class Machine:
             "/bin/sh", "-c", 'exec "$0" "$@"', str(program), "listen", "--no-discovery", "--port", str(PORT), *connects,
             "--store", str(self.store),
         )  # fmt: skip
+        # A signal to the group of whoever started this is for the run, and not for the programs in it.
         self.listener = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, env=self._environment()
-        )
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, env=self._environment(),
+            start_new_session=True,
+        )  # fmt: skip
 
     def kill(self) -> bool:
         """Whether the program ran until now."""
@@ -116,7 +118,7 @@ class Machine:
         arguments = [str(self.database), str(self.log), self.name, str(seed), str(rate)]
         self.writer = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("writer.py")), *arguments], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, env=self._environment(),
+            stdout=subprocess.PIPE, text=True, env=self._environment(), start_new_session=True,
         )  # fmt: skip
         self.order("go 0")
 

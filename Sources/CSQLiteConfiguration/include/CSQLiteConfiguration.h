@@ -14,7 +14,7 @@ bool sqlite_enable_triggers(void *connection, bool isEnabled);
 void sqlite_keep_log_on_close(void *connection);
 
 /* Lets SQLite not count the memory that it uses (SQLITE_CONFIG_MEMSTATUS): threads wait for each other to do so.
-   Call it before SQLite is used. */
-void sqlite_count_no_memory(void);
+   Gives back whether that came before the first use of SQLite. For the simulator. */
+bool sqlite_count_no_memory(void);
 
 #endif

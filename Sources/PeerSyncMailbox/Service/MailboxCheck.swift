@@ -24,7 +24,7 @@ public struct MailboxCheck: Sendable {
     public internal(set) var files = 0
     /// What is wrong, one sentence for each.
     public internal(set) var problems: [String] = []
-    /// Why this machine reads nothing more of other machines there, by their names: they have ended its rights, or it was away for too long.
+    /// Why this machine reads nothing more of other machines there, by their names: they let it do nothing any more.
     public internal(set) var unread: [String: MailboxError] = [:]
 
     /// Whether a newcomer could be made from the mailbox, with all that this store has, and nothing is wrong.
@@ -45,7 +45,7 @@ extension Mailbox {
             _ = try await pass(mayWait: false, &memory)
             var check = MailboxCheck()
             for machine in try await engine.store.mailboxes.find(name).machines {
-                guard let error = machine.error, [.notShared, .away].contains(error.code) else { continue }
+                guard let error = machine.error, error.code == .notShared else { continue }
                 check.unread[machine.name] = error
             }
             // What this machine and others said in that pass: what comes meanwhile is not looked at.
@@ -61,7 +61,7 @@ extension Mailbox {
                         part.zone, theirs, by: view.head.author, named: view.peer.name, &check)
                 }
             }
-            if !check.isSound {
+            if !check.problems.isEmpty || !check.isComplete {
                 // The next sync looks for what is gone.
                 memory.hasLookedForLost = false
                 try await LostObjects(context: context).removeDamaged()

@@ -23,9 +23,10 @@ enum UnstoredAssets {
         return asset
     }
 
-    /// GRDB remembers which tables there are. A look into the schema would read all of it after each commit.
+    /// SQLite answers this from the schema that it has in memory, and reads that anew when another connection has changed it. A look into
+    /// `sqlite_master` would read all of the schema after each commit, and what GRDB remembers of it may be old.
     private static func isThere(_ db: Database) throws -> Bool {
-        try db.tableExists("grdb_sync_assetUnstored", in: "main")
+        try db.hasColumn("hash", of: "grdb_sync_assetUnstored")
     }
 
     /// The first asset that waits for its file.

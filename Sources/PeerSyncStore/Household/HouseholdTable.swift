@@ -34,8 +34,8 @@ enum HouseholdTable {
         );
         """
 
-    /// Reads the set. Rows that somebody has changed do not fit their hash any more; they count as not there, until another
-    /// machine tells them again.
+    /// Reads the set. Rows that somebody has changed by hand do not fit their hash any more. They count as not there, until another
+    /// machine tells them again, which it does once this process has read the set anew: see ``KnownHousehold``.
     static func load(_ db: Database) throws -> Household {
         let statement = try db.cachedStatement(
             sql: """

@@ -180,11 +180,11 @@ public struct StoreHousehold: Sendable {
     package func shared(_ db: Database, with peer: Peer) throws -> (
         share: HouseholdShare, set: Household, digest: [UInt8]
     ) {
-        let (set, digest) = try store.knownHousehold.read(db)
+        let (set, digest) = try store.knownHousehold.setWithDigest(db)
         return (try share(db, with: peer, set), set, digest)
     }
 
-    private func load(_ db: Database) throws -> Household { try store.knownHousehold.read(db).set }
+    private func load(_ db: Database) throws -> Household { try store.knownHousehold.set(db) }
 
     private func share(_ db: Database, with peer: Peer, _ set: Household) throws -> HouseholdShare {
         guard case .member = set.standing(of: peer.publicKey), try PeerTable.isPresent(db, peer.id) else {

@@ -123,7 +123,7 @@ struct MailboxCheckFigures: Encodable {
     enum Fault {
         /// Nobody may read what this machine would leave there.
         case nobody
-        /// Another machine lets this one read nothing there any more, or this one was away for too long.
+        /// Another machine lets this one read nothing there any more.
         case cutOff(String, MailboxError)
         /// A new machine would have everything, but something is damaged or missing.
         case damaged

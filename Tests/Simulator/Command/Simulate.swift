@@ -50,7 +50,7 @@ struct Simulate: AsyncParsableCommand {
     var script: String?
 
     func run() async throws {
-        sqlite_count_no_memory()
+        precondition(sqlite_count_no_memory(), "something has used SQLite before")
         if let exchange { return try search(events: exchange) }
         if disks { return try await failDisks() }
         if mailboxes { return try await shareMailboxes() }

@@ -101,6 +101,45 @@ struct StoreHouseholdTests {
         }
     }
 
+    private struct Undone: Error {}
+
+    /// What a transaction has read of its own writes is not remembered when it is undone: another one may then write something else
+    /// under the same version of the settings.
+    @Test func whatIsUndoneWasNeverThere() async throws {
+        func digest() async throws -> [UInt8] {
+            let study = try #require(try await store.peers.all().first { $0.name == "study" })
+            return try await store.household.shared(with: study).digest
+        }
+        let before = try await digest()
+        await #expect(throws: Undone.self) {
+            try await store.database.write { [store] db in
+                try store.household.add(db, Self.introduction(of: 3, by: 1))
+                #expect(try store.household.set(db).count == 2)
+                let study = try store.peers.all(db)[0]
+                #expect(try store.household.shared(db, with: study).set.count == 2)
+                throw Undone()
+            }
+        }
+        #expect(try await digest() == before)
+        try await store.database.write { [store] db in
+            try store.household.add(db, Self.introduction(of: 4, by: 1))
+        }
+        let set = try await store.database.read { try store.household.set($0) }
+        #expect(set.members.map(\.key) == [Self.key(2), Self.key(4)])
+        #expect(try await digest() == set.digest)
+    }
+
+    /// A process that has read the set sees what another one changes.
+    @Test func whatAnotherStoreChangesIsSeen() async throws {
+        try await hear([Self.introduction(of: 3, by: 2)])
+        #expect(try await store.database.read { try store.household.set($0).members.count } == 2)
+        let other = try RecordStore(store.database, schema: store.schema, replica: store.replica)
+        _ = try await other.household.remove("attic", by: Self.own)
+        #expect(
+            try await store.database.read { try store.household.set($0) }.members.map(\.key) == [Self.key(2)])
+        #expect(try await refusal(3)?.hasPrefix("removed") == true)
+    }
+
     /// A later opening of the store, or of a copy of its file, knows the same.
     @Test func theSetIsDurable() async throws {
         try await hear([Self.introduction(of: 3, by: 2), Self.introduction(of: 4, by: 2)], removed: [4])
