@@ -8,6 +8,7 @@ half an hour and more is judged by that; a shorter one only by whether all come 
 import argparse
 import contextlib
 import csv
+import os
 import random
 import signal
 import sqlite3
@@ -61,6 +62,14 @@ class QuietMachine(Machine):
     def open_files(self) -> int:
         return len(list((self.process / "fd").iterdir()))
 
+    def processor_time(self) -> float:
+        """What the program has used, in seconds."""
+        if self.listener is None or self.listener.poll() is not None:
+            return 0
+        # The fields after the name, which may have spaces: the twelfth and thirteenth are ticks.
+        ticks = (self.process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
     def picture(self, chance: random.Random) -> None:
         """Gives a person another picture, past the program."""
         with contextlib.closing(sqlite3.connect(self.database, timeout=60)) as database:
@@ -112,7 +121,7 @@ class Soak:
         self.samples: list[Sample] = []
         self.violations: list[str] = []
         self.restarts = self.pictures = 0
-        self.settled = 0.0
+        self.settled = self.processor_time = 0.0
         pair(list(self.machines))
         for machine in self.machines:
             machine.run("sync", "fuse", "--off")
@@ -192,6 +201,7 @@ class Soak:
     def end(self) -> int:
         """Ends all programs; gives how often users wrote."""
         written = sum(machine.rest() for machine in self.machines)
+        self.processor_time = self.machines[0].processor_time()
         for machine in self.machines:
             if machine.listener:
                 machine.listener.terminate()
@@ -247,6 +257,7 @@ def main() -> int:
                 lines.append(Line(title, name, points))
         options.plot.write_text(svg(lines, "minutes"), encoding="utf-8")
     print(f"{written} writes, {soak.pictures} pictures, {soak.restarts} restarts in {minutes:g} minutes")
+    print(f"processor time of {NAMES[0]}: {soak.processor_time / max(1, written) * 1000:.2f} ms for each write of any of the four")
     for what, unit in (("memory", "KiB"), ("files", "files"), ("log", "KiB"), ("database", "KiB"), ("settled", "s")):
         early, late = growth(soak.samples, what)
         print(f"{what} of {NAMES[0]}: {early:.1f} {unit} in the second quarter of the time, {late:.1f} in the last")
