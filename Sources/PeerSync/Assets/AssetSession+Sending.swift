@@ -16,6 +16,8 @@ extension AssetSession {
         // A repeated or larger number is no step.
         if wanted.bytes < sender.wantedByPeer?.bytes ?? .max { wait.step() }
         sender.received(wanted)
+        // A listener with many machines would otherwise run out of open files.
+        if sender.isPeerIdle { outgoing.removeAll() }
         sent.left = wanted
         wake.raise()
     }

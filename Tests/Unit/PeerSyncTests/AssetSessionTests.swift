@@ -103,6 +103,23 @@ struct AssetSessionTests {
         }
     }
 
+    /// A listener may have a thousand machines, each of which has got some files once.
+    @Test(.timeLimit(.minutes(5))) func filesAreOpenOnlyAsLongAsThePeerWantsAny() async throws {
+        try await withSide { side in
+            let asset = try side.assets.add([1, 2, 3])
+            try await side.addRecord(asset)
+            await side.session.received(Message.AssetsWanted(files: 1, bytes: 3))
+            try await side.ask(asset.hash, length: 3)
+            guard case .assetChunk = try await side.answer() else {
+                Issue.record("the file is here")
+                return
+            }
+            #expect(await side.session.outgoing.count == 1)
+            await side.session.received(Message.AssetsWanted(files: 0, bytes: 0))
+            #expect(await side.session.outgoing.isEmpty)
+        }
+    }
+
     /// Records come before the files of the bytes that a program wrote into them. A peer that syncs once asks only once.
     @Test(.timeLimit(.minutes(5))) func whatIsAboutToBecomeAFileIsNotMissing() async throws {
         try await withSide { side in
