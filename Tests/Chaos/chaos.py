@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import checker
-from machine import PATIENCE, Machine, eventually, pair
+from machine import PATIENCE, Machine, eventually, pair, positive, program
 from network import Network
 from writes import read
 
@@ -179,15 +179,15 @@ class Chaos:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=Path, help="scorebook-peer")
-    parser.add_argument("--earlier", type=Path, action="append", default=[], help="an earlier version, which runs at times")
-    parser.add_argument("--seconds", type=float, default=60, help="how long things go wrong (default: 60)")
+    parser.add_argument("program", type=program, help="scorebook-peer")
+    parser.add_argument("--earlier", type=program, action="append", default=[], help="an earlier version, which runs at times")
+    parser.add_argument("--seconds", type=positive, default=60, help="how long things go wrong (default: 60)")
     parser.add_argument("--kills", type=int, default=0, help="go on until so many programs were killed")
     parser.add_argument("--seed", type=int, default=1, help="of what the users write, and of what goes wrong")
-    parser.add_argument("--rate", type=float, default=20, help="how often each user writes in a second (default: 20)")
+    parser.add_argument("--rate", type=positive, default=20, help="how often each user writes in a second (default: 20)")
     parser.add_argument("--keep", type=Path, help="copy the databases and what was noted there, if something is wrong")
     options = parser.parse_args()
-    programs = [path.resolve() for path in (*options.earlier, options.program)]
+    programs = [*options.earlier, options.program]
     # In a short run clocks are less wrong, so that some writes come certainly after others.
     skew = SKEW if options.kills else min(SKEW, int(options.seconds / 8))
     chaos = Chaos(WORK, programs, options.seed, options.rate, skew)

@@ -1,5 +1,6 @@
 """A machine of the chaos: a host, a small disk, a clock, the program, and a user who writes."""
 
+import argparse
 import contextlib
 import glob
 import json
@@ -202,6 +203,25 @@ class Machine:
         assert self.writer and self.writer.stdin
         self.writer.stdin.close()
         assert self.writer.wait() == 0
+
+
+def program(text: str) -> Path:
+    """The program of an argument."""
+    path = Path(text).resolve()
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise argparse.ArgumentTypeError(f"{text} is no program")
+    return path
+
+
+def positive(text: str) -> float:
+    """The number of an argument, greater than 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number greater than 0")
+    return number
 
 
 def eventually(holds, seconds: float, pause: float = 0.5) -> bool:

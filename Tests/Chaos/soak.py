@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import checker
-from machine import PATIENCE, Machine, eventually, pair
+from machine import PATIENCE, Machine, eventually, pair, positive, program
 from network import Network
 from plot import Line, svg
 
@@ -139,9 +139,10 @@ class Soak:
 
     def run(self, seconds: float) -> None:
         begin = time.monotonic()
-        # Ten times as often in a run of an hour as the eye tells apart on the plot, and each often enough in a short one.
-        every = {what: min(pause, seconds / 6) for what, pause in {"look": 20, "picture": 10, "restart": 240, "rest": 300}.items()}
-        due = {what: pause for what, pause in every.items()}
+        # In a short run all of it happens, too.
+        usual = {"look": 20, "picture": 10, "restart": 240, "rest": 300}
+        every = {what: min(pause, seconds / 6) for what, pause in usual.items()}
+        due = dict(every)
         while (elapsed := time.monotonic() - begin) < seconds:
             for what in [what for what, moment in due.items() if moment <= elapsed]:
                 due[what] = elapsed + every[what]
@@ -226,36 +227,46 @@ def end_early(*_: object) -> None:
     raise Ended
 
 
+def picture(samples: list[Sample]) -> str:
+    """The samples as SVG."""
+    titles = {
+        "memory": "memory of its own, MiB", "files": "open files", "log": "write-ahead log, MiB",
+        "database": "database, MiB", "settled": "seconds until all hold the same",
+    }  # fmt: skip
+    lines = []
+    for what, title in titles.items():
+        scale = 1024 if title.endswith("MiB") else 1
+        for name in NAMES if what != "settled" else NAMES[:1]:
+            points = [(one.minutes, getattr(one, what) / scale) for one in samples if one.machine == name]
+            lines.append(Line(title, name, points))
+    return svg(lines, "minutes")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=Path, help="scorebook-peer")
-    parser.add_argument("--minutes", type=float, default=60, help="for how long (default: 60)")
-    parser.add_argument("--rate", type=float, default=100, help="how often all users together write in a second (default: 100)")
+    parser.add_argument("program", type=program, help="scorebook-peer")
+    parser.add_argument("--minutes", type=positive, default=60, help="for how long (default: 60)")
+    parser.add_argument("--rate", type=positive, default=100, help="how often all users together write in a second (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of what the users write")
     parser.add_argument("--csv", type=Path, help="write all samples there")
     parser.add_argument("--plot", type=Path, help="draw them there, as SVG")
     options = parser.parse_args()
+    for path in filter(None, (options.csv, options.plot)):
+        try:
+            path.touch()
+        except OSError as error:
+            parser.error(f"{path} cannot be written: {error.strerror}")
+    soak = Soak(WORK, options.program, options.seed, options.rate, options.csv)
+    minutes = options.minutes
     signal.signal(signal.SIGTERM, end_early)
     signal.signal(signal.SIGINT, end_early)
-    soak = Soak(WORK, options.program.resolve(), options.seed, options.rate, options.csv)
-    minutes = options.minutes
     try:
         soak.run(minutes * 60)
     except Ended:
         minutes = soak.samples[-1].minutes if soak.samples else 0
     written = soak.end()
     if options.plot:
-        kinds = {
-            "memory": "memory of its own, MiB", "files": "open files", "log": "write-ahead log, MiB",
-            "database": "database, MiB", "settled": "seconds until all hold the same",
-        }  # fmt: skip
-        lines = []
-        for what, title in kinds.items():
-            scale = 1024 if title.endswith("MiB") else 1
-            for name in NAMES if what != "settled" else NAMES[:1]:
-                points = [(one.minutes, getattr(one, what) / scale) for one in soak.samples if one.machine == name]
-                lines.append(Line(title, name, points))
-        options.plot.write_text(svg(lines, "minutes"), encoding="utf-8")
+        options.plot.write_text(picture(soak.samples), encoding="utf-8")
     print(f"{written} writes, {soak.pictures} pictures, {soak.restarts} restarts in {minutes:g} minutes")
     print(f"processor time of {NAMES[0]}: {soak.processor_time / max(1, written) * 1000:.2f} ms for each write of any of the four")
     for what, unit in (("memory", "KiB"), ("files", "files"), ("log", "KiB"), ("database", "KiB"), ("settled", "s")):
