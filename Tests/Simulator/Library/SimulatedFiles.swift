@@ -20,7 +20,7 @@ final class SimulatedFiles {
         self.send = send
         assets = ModelAssets(on: replica.disk)
         assets.mayPeerHave = { hash in
-            try replica.write { try replica.store.assets.isReferred($0, hash, in: zones) }
+            try replica.read { try replica.store.assets.isReferred($0, hash, in: zones) }
         }
     }
 
@@ -52,8 +52,7 @@ final class SimulatedFiles {
     }
 
     private func wanted(after id: Int64) throws -> WantedAssets {
-        // In a write: when a connection goes over to reading, SQLite prepares all of its statements anew, which is slow.
-        var wanted = try replica.write {
+        var wanted = try replica.read {
             try replica.store.assets.candidates($0, after: id, in: zones)
         }
         wanted.list.removeAll { replica.disk.files[$0.hash] == $0.size }

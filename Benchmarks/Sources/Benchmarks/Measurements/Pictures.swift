@@ -47,8 +47,8 @@ struct Pictures {
     /// Pictures of 1.5 to 7 MB, and for each a small one of 8 to 40 kB, until there are enough.
     private static func fill(_ household: Household, megabytes: Int) async throws -> Files {
         var chance = Chance(state: 7)
-        // The system's generator takes a call of the system for each number, which is most of the time of this benchmark.
-        var noise = Noise(state: .random(in: 0 ... .max))
+        // A number at a time would be a call of the system for each eight bytes.
+        let noise = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
         var files = Files()
         var rows: [NewRow] = [SimpleRows.game(0), SimpleRows.match(0, game: 0, minutes: 60)]
         let limit = megabytes * 1_000_000
@@ -57,15 +57,8 @@ struct Pictures {
                 min(1_500_000 + chance.next(5_500_000), limit - files.bytes + 1), 8_000 + chance.next(32_000),
             ]
             for size in sizes {
-                var bytes = [UInt8](repeating: 0, count: size)
-                bytes.withUnsafeMutableBytes { buffer in
-                    for offset in stride(from: 0, to: size - 7, by: 8) {
-                        buffer.storeBytes(of: noise.next(), toByteOffset: offset, as: UInt64.self)
-                    }
-                }
-                bytes.replaceSubrange(0..<3, with: [0xFF, 0xD8, 0xFF])
                 let file = household.assets.url.appendingPathExtension("new")
-                try Data(bytes).write(to: file)
+                try (Data([0xFF, 0xD8, 0xFF]) + (noise.read(upToCount: size - 3) ?? Data())).write(to: file)
                 let asset = try household.assets.add(file)
                 try FileManager.default.removeItem(at: file)
                 rows.append(
@@ -196,18 +189,6 @@ extension AssetDirectory {
         guard FileManager.default.fileExists(atPath: url.path) else { return [] }
         return try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
             .filter { $0.lastPathComponent.count == 2 }
-    }
-}
-
-/// Bytes that nothing can make smaller (SplitMix64).
-private struct Noise {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 
