@@ -52,6 +52,21 @@ struct MessageReaderTests {
         #expect(try await reader.next() == reconcile(10))
     }
 
+    /// A listener may have a thousand connections, of which most are idle most of the time.
+    @Test func anIdleConnectionKeepsNoBuffer() throws {
+        var decoder = MessageDecoder(
+            FrameDecoder(limit: ProtocolLimits.maximumFrame), ReceivingCipher(key: key))
+        decoder.limit = ProtocolLimits.maximumMessage
+        var cipher = SendingCipher(key: key)
+        for _ in 0..<2 {
+            for frame in try frames(reconcile(20_000), &cipher, of: 30_000) { decoder.append(frame) }
+            var found: [MessageDecoder.Event] = []
+            while let event = try decoder.next() { found.append(event) }
+            #expect(found == [.frame, .message(reconcile(20_000))])
+            #expect(decoder.capacity <= 1024)
+        }
+    }
+
     /// Bytes that wait to be written to a file must not keep the message that they came in, nor the buffer of it.
     @Test func aPieceOfAFileKeepsItsOwnBytesOnly() throws {
         let hash = try #require(AssetHash([UInt8](repeating: 1, count: 32)))

@@ -166,6 +166,18 @@ struct AssetReferenceTests {
         }
     }
 
+    /// Another program that could not write the file has made the table for its bytes, after this one has looked for it.
+    @Test func bytesThatAnotherProgramKeptAreFound() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("album.sqlite").path
+            let databases = (own: try DatabaseQueue(path: path), other: try DatabaseQueue(path: path))
+            #expect(try await databases.own.read { try UnstoredAssets.first($0)?.bytes } == nil)
+            _ = try await databases.other.write { try UnstoredAssets.keep($0, [1, 2, 3]) }
+            #expect(try await databases.own.read { try UnstoredAssets.first($0)?.bytes } == Data([1, 2, 3]))
+            #expect(try await databases.own.read { try UnstoredAssets.hashes($0).count } == 1)
+        }
+    }
+
     /// A peer may have asked for the file after the fold and before it was there.
     @Test func whoeverObservesTheStoreIsToldWhenTheFileIsThere() async throws {
         try await withAlbum { album, assets in
