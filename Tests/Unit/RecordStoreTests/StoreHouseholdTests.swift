@@ -120,6 +120,8 @@ struct StoreHouseholdTests {
                 throw Undone()
             }
         }
+        // This gives the settings the version that they had in that transaction.
+        try await store.settings.setSyncOn(true)
         #expect(try await digest() == before)
         try await store.database.write { [store] db in
             try store.household.add(db, Self.introduction(of: 4, by: 1))
