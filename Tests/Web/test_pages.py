@@ -99,7 +99,9 @@ class PageTests(BrowserCase):
         # From the page of a person, which names it in another way.
         page.goto(machine.address + "/people")
         page.locator("#list a").first.click()
-        name = page.get_by_role("heading", level=1).inner_text()
+        heading = page.get_by_role("heading", level=1)
+        expect(heading).not_to_have_text("People")
+        name = heading.inner_text()
         page.get_by_role("link", name="All matches").click()
         expect(page.get_by_label("Person")).to_have_value(name)
         self.check_accessibility(page)

@@ -96,6 +96,7 @@ class StatisticsTests(BrowserCase):
         page = self.browser(machine, locale="en-GB")
         page.goto(machine.address + "/statistics?person=Ida Brandt")
         page.get_by_role("link", name="About Ida Brandt").tap()
+        page.wait_for_url("**/people/*")
         figures = machine.add("stats", "person", "Ida Brandt")
         facts = self.facts(page)
         won = figures["results"]["competitive"]
