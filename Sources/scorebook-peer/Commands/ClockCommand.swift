@@ -19,6 +19,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Show: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Hold the newest write against the clock (the default).")
 
         @OptionGroup var storeOptions: StoreOptions
@@ -34,6 +35,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Repair: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "repair",
             abstract: "Date what was written too far in the future as written now.",
             discussion: """
                 Set the clock first. The order of the writes stays as it was; nothing is lost. Another machine whose \

@@ -7,6 +7,7 @@ import Synchronization
 
 struct Connect: SyncingCommand {
     static let configuration = CommandConfiguration(
+        commandName: "connect",
         abstract: "Sync with a machine that listens; pair with it first if a code is given.",
         discussion: """
             Without a machine, lists those that are found on this network, and asks which one. A paired machine is found \

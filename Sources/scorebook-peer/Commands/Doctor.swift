@@ -4,6 +4,7 @@ import PeerSync
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Say why this machine does not sync with another one, and what helps.",
         discussion: """
             Looks at this machine's scorebook, key, clock, disk and network, and calls the other machines: the one that \

@@ -43,7 +43,7 @@ struct GameCommand: AsyncParsableCommand {
     }
 
     struct Add: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a game.")
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a game.")
 
         @Argument(help: "The game's name.")
         var name: String
@@ -70,7 +70,8 @@ struct GameCommand: AsyncParsableCommand {
     struct List: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "List all games (the default).")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List all games (the default).")
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
@@ -93,7 +94,7 @@ struct GameCommand: AsyncParsableCommand {
     struct Show: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "Show a game.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a game.")
 
         @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
         var game: String
@@ -132,6 +133,7 @@ struct GameCommand: AsyncParsableCommand {
 
     struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Change a game.", discussion: "An empty value takes what was there away.")
 
         @Argument(help: "The game: the name or a part of it, the number in the last list, or the id.")
@@ -173,6 +175,7 @@ struct GameCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a game, and all its matches.",
             discussion: DeletionOptions.discussion("game restore"))
 
@@ -190,6 +193,7 @@ struct GameCommand: AsyncParsableCommand {
 
     struct Restore: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Bring back a deleted game, and all its matches.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 

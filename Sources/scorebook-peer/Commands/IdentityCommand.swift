@@ -14,6 +14,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
     struct Show: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show this machine's public key (the default).")
 
         @OptionGroup var storeOptions: StoreOptions
@@ -26,6 +27,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
     struct Renew: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "renew",
             abstract: "Make this store a machine of its own: a new key, and no pairings.",
             discussion: """
                 For a store directory that was copied from another machine. The records stay; the machines that the \

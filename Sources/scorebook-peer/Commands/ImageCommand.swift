@@ -16,6 +16,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add pictures to a match.",
             discussion: """
                 JPEG, PNG, GIF, WebP, TIFF, HEIC, HEIF and AVIF are taken, up to 2 GiB each. The files are copied; \
@@ -49,6 +50,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct List: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List all pictures: of matches, persons and games (the default).")
 
         @Argument(
@@ -77,6 +79,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Show: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show what is known of a picture, and where its file is.")
 
         @Argument(
@@ -124,6 +127,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Change the caption of a match's picture.",
             discussion: "An empty value takes what was there away.")
 
@@ -145,6 +149,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a picture of a match.",
             discussion: """
                 `person edit PERSON --avatar ""` and `game edit GAME --thumbnail ""` take those pictures away.
@@ -166,6 +171,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Restore: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Bring back a deleted picture of a match.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 

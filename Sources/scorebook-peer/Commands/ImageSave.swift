@@ -8,6 +8,7 @@ extension ImageCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "save",
             abstract: "Copy the files of pictures out of the scorebook.",
             discussion: """
                 A file gets the picture's own name, or that of its record where it has none. A place without an extension, as \

@@ -5,6 +5,7 @@ import Scorebook
 
 struct Import: ZonedCommand {
     static let configuration = CommandConfiguration(
+        commandName: "import",
         abstract: "Take in a file: an export of scorebook-peer or BG Stats, or lists of BoardGameGeek.",
         discussion: """
             The file is merged: what is newer here stays as it is, and importing the same file again changes \
@@ -132,6 +133,7 @@ struct Export: ZonedCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Write a scorebook to a file, as JSON: the zone that every store has, or another.",
         discussion: """
             Importing the file into an empty scorebook gives the same records, with the same digest. A file name \

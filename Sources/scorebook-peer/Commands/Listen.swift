@@ -8,6 +8,7 @@ import UnixSignals
 
 struct Listen: SyncingCommand {
     static let configuration = CommandConfiguration(
+        commandName: "listen",
         abstract: "Wait for the other machines, and stay in live sync with those that connect.",
         discussion: """
             Prints the address it listens on, and with --pair a code of six digits that pairs one machine. Also \

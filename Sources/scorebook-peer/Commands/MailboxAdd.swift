@@ -8,6 +8,7 @@ import Scorebook
 extension MailboxCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a mailbox: a folder, a WebDAV server, or a bucket of the S3 API.",
             discussion: """
                 Add the same place on each machine that is paired. The command syncs with it once; `listen` goes on with that.

@@ -25,6 +25,7 @@ struct MailboxCommand: AsyncParsableCommand {
     struct List: StoreCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the mailboxes, and how it stands with them (the default).")
 
         @OptionGroup var storeOptions: StoreOptions
@@ -79,6 +80,7 @@ struct MailboxCommand: AsyncParsableCommand {
     struct Remove: StoreCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Use a mailbox no more; the records stay.",
             discussion: """
                 What this machine has left there stays for the others, unless --erase removes it. Other machines go on using the mailbox.
@@ -113,6 +115,7 @@ struct MailboxCommand: AsyncParsableCommand {
     struct Sync: SyncingCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
+            commandName: "sync",
             abstract: "Sync once with the mailboxes, or with one of them.",
             discussion: """
                 The exit code is 0 if everything there is read. Otherwise everything else is synced, and it says why something is not: \
@@ -144,6 +147,7 @@ struct MailboxCommand: AsyncParsableCommand {
     struct Check: SyncingCommand {
         static let makesStore = false
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Read everything in a mailbox, and prove that a new machine could be made from it.",
             discussion:
                 """

@@ -10,6 +10,7 @@ struct MatchCommand: AsyncParsableCommand {
 
     struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a match.",
             discussion: """
                 Players are given in the order of their seats, each with the score behind an equals sign if there \
@@ -67,6 +68,7 @@ struct MatchCommand: AsyncParsableCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List matches, the latest first (the default).",
             discussion: "--csv has one row for each player of a match.")
 
@@ -138,7 +140,8 @@ struct MatchCommand: AsyncParsableCommand {
     struct Show: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "Show a match with its score table.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show a match with its score table.")
 
         @Argument(
             help: "The match: last, yesterday, Hearts@2024-12-25, its number in the last list, or its id.")
@@ -156,6 +159,7 @@ struct MatchCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a match, with its players, scores, place and pictures.",
             discussion: DeletionOptions.discussion("match restore"))
 
@@ -174,6 +178,7 @@ struct MatchCommand: AsyncParsableCommand {
 
     struct Restore: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Bring back a deleted match, with its players, scores, place and pictures.",
             discussion: "`match list --deleted` shows what can be restored, and until when.")
 

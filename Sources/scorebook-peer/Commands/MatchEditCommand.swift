@@ -4,6 +4,7 @@ import Scorebook
 extension MatchCommand {
     struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Change a match.",
             discussion: """
                 An empty value takes what was there away. Players are named by a part of their name:

@@ -7,6 +7,7 @@ import Scorebook
 
 struct Pair: SyncingCommand {
     static let configuration = CommandConfiguration(
+        commandName: "pair",
         abstract: "Pair with a new machine: show a code here, and type it there.",
         discussion: """
             On one machine `scorebook-peer pair` shows a code of six digits, and on a terminal a QR code with it. On the \

@@ -5,6 +5,7 @@ import Scorebook
 
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "peers",
         abstract: "List, rename or forget the machines this one is paired with, or say what they may do.",
         subcommands: [
             List.self, Household.self, Introduce.self, Forget.self, Rename.self, Grant.self, Revoke.self,
@@ -13,6 +14,7 @@ struct Peers: AsyncParsableCommand {
 
     struct List: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the paired machines, and those that are found and not paired (the default).",
             discussion:
                 "Looks for about a second for what is on this network. JSON has the paired machines only.")
@@ -55,6 +57,7 @@ struct Peers: AsyncParsableCommand {
 
     struct Forget: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "End the pairing with a machine; the records stay.",
             discussion: """
                 The machine is refused from now on, on this machine only; a session that is running ends. What it has \
@@ -139,6 +142,7 @@ struct Peers: AsyncParsableCommand {
 
     struct Rename: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rename",
             abstract: "Call a paired machine something else, here only.")
 
         @Argument(help: "The machine's name here, or the beginning of its key.")

@@ -19,6 +19,7 @@ extension ZoneRights: @retroactive ExpressibleByArgument {
 extension Peers {
     struct Grant: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "grant",
             abstract: "Say what a machine may do in a zone of this one.",
             discussion: """
                 With write it gets the records, and what it writes counts here; with read it gets the records, and what \
@@ -47,6 +48,7 @@ extension Peers {
 
     struct Revoke: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Let a machine have nothing of a zone any more.",
             discussion: """
                 The exchange of the zone stops at once, also in sessions that are running. This cannot make the machine \

@@ -4,6 +4,7 @@ import PeerSync
 extension Peers {
     struct Household: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "household",
             abstract: "List the machines of the household: those that accept each other.",
             discussion: """
                 A machine that is paired with one of them is introduced to all. Machines that only have a zone are \
@@ -36,6 +37,7 @@ extension Peers {
 
     struct Introduce: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "introduce",
             abstract: "Introduce machines to each other that were paired before there were households.",
             discussion: """
                 From then on all of them, and all that are paired with one of them later, accept each other and \

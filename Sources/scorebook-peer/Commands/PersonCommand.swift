@@ -13,7 +13,7 @@ struct PersonCommand: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct Add: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a person.")
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a person.")
 
         @Argument(help: "First and last name, as one argument: \"Ada Lovelace\".")
         var name: String
@@ -42,7 +42,8 @@ struct PersonCommand: AsyncParsableCommand {
     struct List: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "List all persons (the default).")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List all persons (the default).")
 
         @OptionGroup var zoneOptions: ZoneOptions
         @OptionGroup var storeOptions: StoreOptions
@@ -61,7 +62,7 @@ struct PersonCommand: AsyncParsableCommand {
     struct Show: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "Show a person.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a person.")
 
         @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
         var person: String
@@ -86,6 +87,7 @@ struct PersonCommand: AsyncParsableCommand {
 
     struct Edit: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Change a person.", discussion: "An empty value takes what was there away.")
 
         @Argument(help: "The person: the name or a part of it, the number in the last list, or the id.")
@@ -126,6 +128,7 @@ struct PersonCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a person, and their part in all matches.",
             discussion: DeletionOptions.discussion("person restore"))
 
@@ -143,6 +146,7 @@ struct PersonCommand: AsyncParsableCommand {
 
     struct Restore: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Bring back a deleted person, and their part in all matches.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 

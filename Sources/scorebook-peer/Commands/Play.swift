@@ -4,6 +4,7 @@ import Scorebook
 
 struct Play: ZonedCommand {
     static let configuration = CommandConfiguration(
+        commandName: "play",
         abstract: "Play a match: type the scores of each round as it goes on.",
         discussion: """
             Type one score for each player, in the order of the seats, and `-` for none; or scores with names, as in \

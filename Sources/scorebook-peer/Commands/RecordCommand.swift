@@ -12,7 +12,8 @@ struct RecordCommand: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "List record names (the default).")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List record names (the default).")
 
         @Option(help: ArgumentHelp("Only records of this type, as SBGame.", valueName: "type"))
         var type: String?
@@ -97,6 +98,7 @@ struct RecordCommand: AsyncParsableCommand {
 
     struct Show: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a record: its fields, and when and where each was last written.")
 
         @Argument(help: ArgumentHelp("The record's whole name.", valueName: "SBGame|~|uuid"))
@@ -144,6 +146,7 @@ struct RecordCommand: AsyncParsableCommand {
 
     struct Delete: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a record, and what goes with it.",
             discussion: """
                 \(DeletionOptions.restoring("record restore"))
@@ -179,6 +182,7 @@ struct RecordCommand: AsyncParsableCommand {
 
     struct Restore: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract:
                 "Bring back a deleted record, with what went with it and what it needs; or the values of a time.",
             discussion: """

@@ -7,6 +7,7 @@ extension RecordCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "history",
             abstract: "Show what sync overwrote, with both values, both machines and the times.",
             discussion: """
                 This machine keeps for 180 days what other machines overwrote here, what they deleted, and the values that \

@@ -7,6 +7,7 @@ struct Reset: SyncingCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
+        commandName: "reset",
         abstract:
             "Start over: make this scorebook what a paired machine has, or that machine what this one has.",
         discussion: """

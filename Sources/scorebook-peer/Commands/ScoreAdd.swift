@@ -52,6 +52,7 @@ struct ScoreArguments: ParsableArguments {
 extension ScoreCommand {
     struct Add: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Write down scores.",
             discussion: """
                 Several scores go in one line, all of them or none. Then comes the sheet:
@@ -72,6 +73,7 @@ extension ScoreCommand {
 
     struct Set: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Mend scores: write them down in place of those that are there.",
             discussion: """
                 Several scores go in one line, all of them or none. Then comes the sheet:

@@ -11,7 +11,8 @@ struct ScoreCommand: AsyncParsableCommand {
     struct List: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "List scores (the default).")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List scores (the default).")
 
         @Option(help: "Only those of this match.")
         var match: String?
@@ -37,7 +38,7 @@ struct ScoreCommand: AsyncParsableCommand {
     struct Show: ZonedCommand {
         static let makesStore = false
 
-        static let configuration = CommandConfiguration(abstract: "Show a score.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a score.")
 
         @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
@@ -60,7 +61,7 @@ struct ScoreCommand: AsyncParsableCommand {
     }
 
     struct Edit: ZonedCommand {
-        static let configuration = CommandConfiguration(abstract: "Change a score.")
+        static let configuration = CommandConfiguration(commandName: "edit", abstract: "Change a score.")
 
         @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
@@ -84,6 +85,7 @@ struct ScoreCommand: AsyncParsableCommand {
 
     struct Delete: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a score.",
             discussion: DeletionOptions.discussion("score restore"))
 
@@ -101,6 +103,7 @@ struct ScoreCommand: AsyncParsableCommand {
 
     struct Restore: ZonedCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Bring back a deleted score.",
             discussion: "`record list --deleted` shows what can be restored, and until when.")
 

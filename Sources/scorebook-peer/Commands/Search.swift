@@ -5,6 +5,7 @@ struct Search: ZonedCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
+        commandName: "search",
         abstract: "Search in everything that is written down.",
         discussion: """
             It finds the persons, games and matches in which each word begins a word: of names, notes, boards, places, \

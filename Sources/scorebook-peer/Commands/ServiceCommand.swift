@@ -15,6 +15,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Install: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "install",
             abstract: "Start `listen` with each login, and now.",
             discussion: """
                 Writes a unit of systemd, or on macOS an agent of launchd, that starts this program from where it is. \
@@ -41,6 +42,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Stop the service, and start it no more; the scorebook stays.")
 
         func run() async throws {
@@ -66,6 +68,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Print the file that `service install` would write.")
 
         @Option(

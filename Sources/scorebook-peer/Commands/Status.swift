@@ -7,6 +7,7 @@ struct Status: StoreCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Say what the scorebook holds, and how it stands with the other machines.",
         discussion: """
             Two scorebooks hold the same records when their digests are equal, which --verbose shows. `pending` is what \

@@ -7,6 +7,7 @@ extension SyncCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "alarms",
             abstract: "Show the changes that wait until somebody allows or refuses them.")
 
         @OptionGroup var storeOptions: StoreOptions
@@ -38,6 +39,7 @@ extension SyncCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "allow",
             abstract:
                 "Let the changes happen that wait: show what a machine sent, or send what a program wrote here."
         )
@@ -60,6 +62,7 @@ extension SyncCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "refuse",
             abstract: "Put everything back that the changes that wait take away, on all machines.",
             discussion: """
                 What a machine deleted or overwrote within the hour before comes back, too. What a program overwrote here becomes \

@@ -18,6 +18,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     struct Switch: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "switch",
             abstract: "Switch sync off or on, or say which it is (the default).")
 
         enum Position: String, ExpressibleByArgument, CaseIterable {

@@ -6,6 +6,7 @@ struct Undo: StoreCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
+        commandName: "undo",
         abstract: "Take back the last command of this machine.",
         discussion: """
             It takes back what the command changed in the scorebook, whatever it was, as new writes that reach the other \

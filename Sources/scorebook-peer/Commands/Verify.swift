@@ -7,6 +7,7 @@ struct Verify: SyncingCommand {
     static let makesStore = false
 
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Compare everything with a paired machine, mend what differs, and say what it was.",
         discussion: """
             Syncs; then each of the two machines looks at every record that it holds, as status --check --repair \

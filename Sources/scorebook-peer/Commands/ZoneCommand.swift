@@ -23,6 +23,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
     struct List: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the zones, and who may do what in them (the default).")
 
         @Flag(name: .shortAndLong, help: "Also show owners and digests.")
@@ -56,6 +57,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
     struct Create: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Make a zone.",
             discussion: "No other machine has it before `peers grant` lets it have it.")
 
@@ -73,6 +75,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
     struct Rename: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rename",
             abstract: "Call a zone something else, here only.",
             discussion: "It stays the same zone: other machines go on calling it what they call it.")
 
@@ -95,6 +98,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
     struct Restore: StoreCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Give up what other machines have refused in a zone, and take what they have.",
             discussion: """
                 A machine that lets this one only read refuses what is written here; `status` shows it. This command \

@@ -7,6 +7,7 @@ extension ZoneCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "use",
             abstract: "Use a zone from now on, on this machine.",
             discussion: """
                 New games and persons go there, and names are looked up there first, then in the other zones. `--zone` with a \
@@ -38,6 +39,7 @@ extension ZoneCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a zone on this machine, with everything in it.",
             discussion: """
                 This cannot be undone here. Other machines keep what they have of it, and it does not come back from them before \
@@ -87,6 +89,7 @@ extension ZoneCommand {
         static let makesStore = false
 
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Let a zone come back that was deleted on this machine.",
             discussion: """
                 It comes when this machine next meets one on the network that shares it, and that machine may write there. \
