@@ -9,6 +9,8 @@ package struct RuleRecord: Sendable, Equatable {
         case record(RecordName)
         /// A value that does not name a record of the type that the reference leads to.
         case invalid
+        /// The key of a row that this machine has, and that sync cannot name.
+        case unnamedRow
     }
 
     /// One reference of the record's type.

@@ -110,6 +110,7 @@ private struct Region {
             switch reference.target {
             case .none: return !reference.isRequired
             case .invalid: return false
+            case .unnamedRow: return true
             case .record(let target):
                 return !reference.rule.needsTarget || isShown(target)
             }

@@ -127,15 +127,25 @@ public final class RecordStore: Sendable {
     }
 
     /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's
-    /// tables stay as they are, and so do the files of assets. Close all stores of the database before, and drop views of
-    /// your own on the engine's tables.
+    /// tables stay as they are, and so do the files of assets. Close all stores of the database before, and drop views and
+    /// triggers of your own that name the engine's tables.
     ///
     /// The machine then is no longer paired with any other. When the database is opened for sync again, its rows count
     /// as written at that moment.
     ///
-    /// - Throws: ``RecordStoreError`` `assetUnwritable` while the database holds bytes for which no file could be written
+    /// - Parameters:
+    ///   - db: a connection that writes.
+    ///   - losingHeldRecords: whether to go on although records are held (``StoreStatus/heldRecords``): they have no row in the app's
+    ///     tables, so nothing is left of them.
+    /// - Throws: ``RecordStoreError`` `heldRecords` unless `losingHeldRecords`; `assetUnwritable` while the database holds bytes for which no file could be written
     ///   yet; open the store with its directory of assets before. Errors of SQLite.
-    public static func uninstall(_ db: Database) throws {
+    public static func uninstall(_ db: Database, losingHeldRecords: Bool = false) throws {
+        guard try losingHeldRecords || !StoreListing.isAnyHeldWithoutRow(db) else {
+            throw RecordStoreError(
+                .heldRecords,
+                "records that are held have no row in the app's tables, so nothing would be left of them: see in the status what they "
+                    + "wait for, or allow it with losingHeldRecords")
+        }
         guard try UnstoredAssets.first(db) == nil else {
             throw RecordStoreError(
                 .assetUnwritable,

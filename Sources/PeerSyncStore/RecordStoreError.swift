@@ -53,6 +53,8 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let noSpace = Code(description: "noSpace")
         /// The directory of assets cannot be written.
         public static let assetUnwritable = Code(description: "assetUnwritable")
+        /// Records that are held would be lost.
+        public static let heldRecords = Code(description: "heldRecords")
         /// Nobody has deleted the record to restore.
         public static let notDeleted = Code(description: "notDeleted")
         /// A name is taken, or matches several.

@@ -105,7 +105,7 @@ extension RecordStoreError {
         case .householdFull: .ofThisMachine(.householdFull)
         case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .noSuchRecord, .deletionDenied,
             .noSuchZone, .otherZone, .sharedZone, .backupFailed, .unreadableFile, .invalidValue, .notDeleted,
-            .ambiguous:
+            .ambiguous, .heldRecords:
             .ofThisMachine(.storeUnusable)
         // ErrorCodeTests find no other.
         default: .ofThisMachine(.storeUnusable)

@@ -22,7 +22,7 @@ struct RuleApplication {
     /// Applies the rules to the records of the set, and loads those that they concern.
     mutating func run() throws {
         let concerned = working.order.filter(isConcerned)
-        let states = concerned.map { neighbourhood.take($0) }
+        let states = try concerned.map { try neighbourhood.take($0) }
         var changed: [WorkingRecord] = []
         var changes: [Revival.Change] = []
         for (record, after) in zip(concerned, states) {
@@ -34,13 +34,14 @@ struct RuleApplication {
             changed.append(record)
             changes.append(
                 Revival.Change(
-                    before: record.original.map { neighbourhood.rules(record, $0.state) }, after: after))
+                    before: try record.original.map { try neighbourhood.rules(record, $0.state) },
+                    after: after))
         }
         let revivals = try Revival.stamps(after: changes, in: &neighbourhood)
         for (name, stamp) in revivals {
             guard let record = working.loaded(name) else { continue }
             record.state.raise(\.revival, to: stamp)
-            neighbourhood.take(record)
+            try neighbourhood.take(record)
         }
         try look(at: changed.map(\.name) + revivals.keys.sorted())
         try place()
@@ -63,6 +64,13 @@ struct RuleApplication {
     /// The records without which a record cannot be shown.
     mutating func needed(by name: RecordName) throws -> [RecordName] {
         try neighbourhood.record(name)?.needed ?? []
+    }
+
+    /// The first column of a record that refers to no row, and whose value names no record.
+    mutating func columnWithoutTarget(of name: RecordName) throws -> String? {
+        let references = working.tables.schema.type(name.recordType)?.references ?? []
+        let targets = try neighbourhood.record(name)?.references?.map(\.target) ?? []
+        return zip(references, targets).first { $1 == .invalid }?.0.column
     }
 
     /// A record, followed by the records that cannot be shown without it.
@@ -136,7 +144,7 @@ struct RuleApplication {
         while let name = waiting.popLast() {
             guard !moving.contains(name), !working.isLater(name), let record = try working.known(name)
             else { continue }
-            let rules = neighbourhood.take(record)
+            let rules = try neighbourhood.take(record)
             region[name] = rules
             guard mayMove(record, rules) else { continue }
             moving.insert(name)
@@ -153,7 +161,7 @@ struct RuleApplication {
                 let record = try working.known(name),
                 record.original?.status == .held
             else { continue }
-            let rules = neighbourhood.take(record)
+            let rules = try neighbourhood.take(record)
             region[name] = rules
             waiting += rules.needed
         }
@@ -219,7 +227,7 @@ struct RuleApplication {
             // Sync does not know the name; but a row that a program wrote and nobody has folded yet counts.
             return try working.hasRow(name) ? (.unchanged(name), .shown) : nil
         }
-        let rules = neighbourhood.rules(record, record.state)
+        let rules = try neighbourhood.rules(record, record.state)
         if working.isLater(name) { return (rules, .hidden(by: name, since: .none)) }
         switch record.placement {
         case .inTable: return (rules, .shown)
@@ -246,8 +254,8 @@ private struct WorkingNeighbourhood: Neighbourhood {
 
     /// Reads a record for the rules, again if its state has changed.
     @discardableResult
-    mutating func take(_ record: WorkingRecord) -> RuleRecord {
-        let rules = rules(record, record.state)
+    mutating func take(_ record: WorkingRecord) throws -> RuleRecord {
+        let rules = try rules(record, record.state)
         taken[record.name] = rules
         for case .record(let target) in (rules.references ?? []).map(\.target) {
             referrers[target, default: []].insert(record.name)
@@ -257,7 +265,7 @@ private struct WorkingNeighbourhood: Neighbourhood {
 
     mutating func record(_ name: RecordName) throws -> RuleRecord? {
         if let known = taken[name] { return known }
-        return try working.known(name).map { take($0) }
+        return try working.known(name).map { try take($0) }
     }
 
     func isSound(_ name: RecordName) throws -> Bool { try taken[name] == nil && working.isSound(name) }
@@ -269,22 +277,30 @@ private struct WorkingNeighbourhood: Neighbourhood {
     }
 
     /// Converts a state of a record to the form of the rules.
-    func rules(_ record: WorkingRecord, _ state: RecordState) -> RuleRecord {
-        RuleRecord(
+    func rules(_ record: WorkingRecord, _ state: RecordState) throws -> RuleRecord {
+        try RuleRecord(
             name: record.name, zone: record.zone, life: state.life, deletion: state.deletion,
             isErased: state.isErased, hasFields: !state.fields.isEmpty,
             references: working.tables.schema.type(record.name.recordType)?.references.map { relationship in
                 let field = state.field(relationship.field)
-                let target: RuleRecord.Target =
-                    switch field?.value {
-                    case .reference(let name) where name.recordType == relationship.target: .record(name)
-                    case .null, nil: .none
-                    default: .invalid
-                    }
-                return RuleRecord.Reference(
-                    rule: relationship.rule, isRequired: relationship.isRequired, target: target,
-                    stamp: field?.stamp)
+                return try RuleRecord.Reference(
+                    rule: relationship.rule, isRequired: relationship.isRequired,
+                    target: target(field?.value, relationship), stamp: field?.stamp)
             })
+    }
+
+    private func target(_ value: FieldValue?, _ relationship: Relationship) throws -> RuleRecord.Target {
+        switch value {
+        case .reference(let name) where name.recordType == relationship.target: return .record(name)
+        case .null, nil: return .none
+        case .some(let value):
+            let column = working.tables[relationship.recordType]?.column(relationship.field)
+            let table = working.tables[relationship.target]
+            guard let key = column?.stored(value), try table?.hasRow(working.db, key: key) == true else {
+                return .invalid
+            }
+            return .unnamedRow
+        }
     }
 }
 

@@ -6,6 +6,8 @@ public enum HeldReason: Sendable, Hashable {
     case unknownType(String)
     /// A record that it needs, which is not here, or is held itself.
     case record(RecordName)
+    /// The row to which a column refers. Its key has no name for sync, so it has to be added here by hand.
+    case row(column: String)
     /// Values in columns that are UNIQUE together: another row was first with them. The row's record, if it has one.
     case values(columns: [String], holder: RecordName?)
     /// A table whose keys have such names as the record has.

@@ -58,6 +58,21 @@ public struct StoreListing: Sendable {
         }
     }
 
+    /// Whether records are held that have no row. Those of a type that has left the schema may still have theirs.
+    static func isAnyHeldWithoutRow(_ db: Database) throws -> Bool {
+        guard try db.hasTable("grdb_sync_remoteRecord"), try db.hasTable("grdb_sync_syncState") else {
+            return false
+        }
+        let type = "substr(remoteRecordID, 1, instr(remoteRecordID, '\(RecordName.separator)') - 1)"
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM grdb_sync_remoteRecord WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
+                        AND NOT EXISTS (SELECT 1 FROM grdb_sync_syncState WHERE name = '\(SyncState.left("").name)' || \(type)))
+                """) == true
+    }
+
     /// The deleted records that a person can restore, the last one first. Fold first. Reads all deleted and hidden
     /// records.
     ///
@@ -212,6 +227,7 @@ public struct StoreListing: Sendable {
         if let missing = try rules.needed(by: name).first(where: { try !set.hasRow($0) }) {
             return .record(missing)
         }
+        if let column = try rules.columnWithoutTarget(of: name) { return .row(column: column) }
         if let record = try set.known(name), let table = store.tables[name.recordType] {
             for index in table.uniqueIndexes {
                 guard let rival = try index.rows(set.db, like: record.state).first else { continue }

@@ -124,6 +124,14 @@ final class RecordTable: Sendable {
         return isFound
     }
 
+    /// Whether there is a row with a key of one column that is no name.
+    func hasRow(_ db: Database, key value: FieldValue) throws -> Bool {
+        guard key.columns.count == 1 else { return false }
+        var bindings = Bindings()
+        bindings.append(value)
+        return try bindings.findsRow(db.statementToBind(existsSQL))
+    }
+
     /// Runs a query for the row of a record.
     private func search(
         _ db: Database, _ sql: String, _ name: RecordName, _ body: (SQLiteStatement) throws -> Void

@@ -144,6 +144,7 @@ struct MachineWords {
         case .record(let name): try await phrase(name)
         case .values: "another one that has the same values to go"
         case .key: "a newer version of the program"
+        case .row(let column): "what “\(column)” refers to"
         case .fields: "values that fit"
         }
     }

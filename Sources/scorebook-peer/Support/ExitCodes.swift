@@ -176,7 +176,7 @@ struct Failure: Error {
             .invalidRecord, .clockSkew, .changeTokenExpired, .noSuchZone, .otherZone, .notPermitted,
             .sharedZone,
             .zonesChanged, .backupFailed, .tooManyAttempts, .noSuchPeer, .invalidValue, .notDeleted,
-            .ambiguous:
+            .ambiguous, .heldRecords:
             .dataError
         default: .softwareError
         }

@@ -9,6 +9,7 @@ extension HeldReason {
         case .values(let columns, let holder):
             "\(holder?.description ?? "another row"), which was first with the same \(columns.joined(separator: ", "))"
         case .key: "a table whose keys have such names"
+        case .row(let column): "the row to which its column \(column) refers"
         case .fields: "fields that its table accepts"
         }
     }
