@@ -294,6 +294,16 @@ enum CaptureTriggers {
         return try result.get()
     }
 
+    /// The tables, in small letters, on which others have triggers. These fire for what the engine writes, too.
+    static func tablesOfOthers(_ db: Database) throws -> Set<String> {
+        try String.fetchSet(
+            db.cachedStatement(
+                sql: """
+                    SELECT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'grdb_sync_*'
+                    UNION SELECT lower(tbl_name) FROM sqlite_temp_master WHERE type = 'trigger'
+                    """))
+    }
+
     // MARK: Switching off
 
     /// Whether only capture triggers can fire on this connection.

@@ -6,7 +6,7 @@ import PeerSyncModel
 ///
 /// A record is simply new when all of this holds: sync does not know its name; nobody ever deleted it; its table has no
 /// row of that name and takes all its fields; its targets are in their tables and nobody ever deleted them; no held
-/// record waits for it. The merge rules then have nothing to decide: the store keeps the state that came. The same holds
+/// record waits for it; no trigger of the app's changes its row. The merge rules then have nothing to decide: the store keeps the state that came. The same holds
 /// for rows that a program wrote here and that the store takes in: only the row is there already.
 ///
 /// A ``WorkingSet`` takes all other records. Both ways give the same result, in any order, as if the new records had
@@ -30,7 +30,7 @@ extension RecordWriter {
         let isWritten = try DatabaseError.catchingConstraint {
             try layout.insert(state.name, state.fields, dateText(of: state))
         }
-        guard isWritten, !sound.isTargetMissing else {
+        guard isWritten, !sound.isTargetMissing, try !isAltered(state, in: layout.table) else {
             if isWritten { try layout.table.delete(db, state.name) }
             try removeMetadata(state.name)
             return false
@@ -55,7 +55,9 @@ extension RecordWriter {
         let hashes = hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: nil)
         guard try writeNewMetadata(state, layout, hashes, note) else { return false }
-        guard try layout.table.setModificationDate(db, of: state.name, to: dateText(of: state), from: written)
+        guard
+            try layout.table.setModificationDate(db, of: state.name, to: dateText(of: state), from: written),
+            try !isAltered(state, in: layout.table)
         else {
             try removeMetadata(state.name)
             return false
@@ -101,6 +103,12 @@ extension RecordWriter {
         RecordMetadata.append(
             state, shapeID: try layout.shapeID(shapes), valueHash: hashes.valueHash, to: &blob)
         return try writeMetadata(state.name, note, blob, replacing: false)
+    }
+
+    /// Whether a trigger of the app's has changed a row that this writer has just written.
+    private func isAltered(_ state: RecordState, in table: RecordTable) throws -> Bool {
+        guard try hasTriggersOfOthers(table) else { return false }
+        return try !table.alteredFields(db, state, isTriggered: true).isEmpty
     }
 
     private func removeMetadata(_ name: RecordName) throws {

@@ -40,6 +40,7 @@ final class RecordWriter {
     private lazy var findKnown = Result {
         try db.statementToBind("SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
     }
+    private lazy var triggered = Result { try CaptureTriggers.tablesOfOthers(db) }
     private lazy var findWaiting = Result { try db.statementToBind(HeldReferenceTable.awaits) }
 
     init(_ db: Database, _ tables: RecordTables) {
@@ -146,6 +147,12 @@ final class RecordWriter {
         let layout = RowLayout(db, table, fields.map(\.name))
         layouts[type, default: []].append(layout)
         return layout
+    }
+
+    /// Whether a trigger of the app's may change a row of a table as soon as it is written.
+    func hasTriggersOfOthers(_ table: RecordTable) throws -> Bool {
+        let triggered = try triggered.get()
+        return !triggered.isEmpty && triggered.contains(table.type.table.lowercased())
     }
 
     /// Returns the text for a record's column `modificationDate`.

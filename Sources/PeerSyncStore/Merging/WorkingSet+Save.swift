@@ -79,7 +79,9 @@ extension WorkingSet {
             let shown = record.shown
             let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow
             try writer.writeRow(shown, in: table, from: present)
-            record.alteredFields = try table.alteredFields(db, shown).union(record.emptiedFields)
+            record.alteredFields = try table.alteredFields(
+                db, shown, isTriggered: writer.hasTriggersOfOthers(table)
+            ).union(record.emptiedFields)
         }
         guard isWritten else { return false }
         record.row = .written

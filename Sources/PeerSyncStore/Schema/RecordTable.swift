@@ -217,9 +217,13 @@ final class RecordTable: Sendable {
     /// The fields of a row just written whose columns return another value. For example, a peer whose table has other
     /// column types sends a text of digits for a column of integers. The store keeps such values beside the row, so
     /// that it passes on exactly what it has received.
-    func alteredFields(_ db: Database, _ state: RecordState) throws -> Set<String> {
+    ///
+    /// - Parameter isTriggered: whether a trigger of the app's may have written into the row as well.
+    func alteredFields(_ db: Database, _ state: RecordState, isTriggered: Bool) throws -> Set<String> {
         let isSuspicious =
-            if hasExactly(state.fields) {
+            if isTriggered {
+                true
+            } else if hasExactly(state.fields) {
                 columns.indices.contains { !columns[$0].surelyKeeps(state.fields[$0].value) }
             } else {
                 state.fields.contains { field in
