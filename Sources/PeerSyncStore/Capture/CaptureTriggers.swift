@@ -22,10 +22,10 @@ enum CaptureTriggers {
             })
     }
 
-    /// `Leave` only where a deletion may have consequences, and the last two only where a row may replace another one.
+    /// `Leave` only where a deletion may have consequences, and the last two only where a row may replace one with another key.
     private static let events = ["Insert", "Update", "Rename", "Delete", "Leave", "Replace", "Displace"]
 
-    /// In `grdb_sync_pendingChange.changedColumns`: a row is about to be deleted.
+    /// In `grdb_sync_pendingChange.changedColumns`: a row is about to be deleted. What SQLite takes along stands behind it.
     static let leaving: Int64 = -2
 
     private static func name(of event: String, on type: String) -> String {
@@ -50,6 +50,10 @@ enum CaptureTriggers {
             .map { "OLD.\($0) IS NEW.\($0) COLLATE BINARY" }.joined(separator: " AND ")
         let old = Entry(table, of: "OLD.")
         let new = Entry(table, of: "NEW.")
+        // A row with another key takes nothing along: what refers to it got the new key before, or was emptied.
+        let left = table.hasFollowers ? [old.sql(mask: "\(leaving)")] : []
+        // An INTEGER key may be written as `rowid`, too, which no list of columns has.
+        let keyColumns = table.key.columns.map(\.kind) == [.integer] ? "" : " OF \(table.key.sql)"
         return [
             trigger(on: table, "Insert", "AFTER INSERT", when: isCapturing, [new.sql(mask: "-1")]),
             trigger(
@@ -61,9 +65,9 @@ enum CaptureTriggers {
                         formerValues: emptied.isEmpty ? "NULL" : "CASE WHEN \(emptied) THEN \(former) END")
                 ]),
             trigger(
-                on: table, "Rename", "AFTER UPDATE OF \(table.key.sql)",
+                on: table, "Rename", "AFTER UPDATE\(keyColumns)",
                 when: "NOT (\(isKeyKept)) AND \(isCapturing)",
-                [old.sql(mask: "0", formerValues: former), new.sql(mask: "-1")]),
+                left + [old.sql(mask: "0", formerValues: former), new.sql(mask: "-1")]),
             trigger(
                 on: table, "Delete", "AFTER DELETE", when: isCapturing,
                 [old.sql(mask: "0", formerValues: former)]),
@@ -84,7 +88,7 @@ enum CaptureTriggers {
     /// The triggers that see what `INSERT OR REPLACE` and `UPDATE OR REPLACE` remove because of a UNIQUE index: SQLite fires no
     /// DELETE trigger for that. If the row stays after all, its entry in the journal says nothing.
     private static func replacements(in table: RecordTable) -> [(name: String, sql: String)] {
-        guard !table.uniqueIndexes.isEmpty else { return [] }
+        guard !table.replacingIndexes.isEmpty else { return [] }
         let entry = Entry(table, of: "replaced.")
         let former = FormerValues.sql(table.columns.map { "replaced.\($0.sqlName)" })
         func trigger(_ event: String, _ when: String, except row: String) -> (name: String, sql: String) {
@@ -92,15 +96,16 @@ enum CaptureTriggers {
                 .map { "replaced.\($0) IS \(row)\($0)" }.joined(separator: " AND ")
             return Self.trigger(
                 on: table, event, when, when: isCapturing,
-                entries: table.uniqueIndexes.map { index in
+                entries: table.replacingIndexes.map { index in
                     """
                     SELECT \(entry.values(mask: "0", formerValues: former)) FROM \(table.sqlName) AS replaced
-                        WHERE \(index.isMet(by: "NEW.", in: "replaced.")) AND NOT (\(isOwn))
+                        WHERE \(index.condition(on: "replaced.") { "NEW." + $0.sqlName }) AND NOT (\(isOwn))
                     """
                 })
         }
-        let columns = Set(table.uniqueIndexes.flatMap(\.columns).map(\.sqlName)).sorted().joined(
-            separator: ", ")
+        let columns = Set(table.replacingIndexes.flatMap(\.columns).compactMap(\.self).map(\.sqlName))
+            .sorted()
+            .joined(separator: ", ")
         return [
             trigger("Replace", "BEFORE INSERT", except: "NEW."),
             trigger("Displace", "BEFORE UPDATE OF \(columns)", except: "OLD."),

@@ -51,6 +51,17 @@ struct DeclaredIndex {
     let isPartial: Bool
     /// Whether `CREATE INDEX` made it, and not a constraint of the table.
     let isStatement: Bool
+
+    /// SQL for whether a row has given values in the columns, none of which may be an expression.
+    ///
+    /// - Parameters:
+    ///   - row: what stands before a column, such as `NEW.`, or nothing.
+    ///   - value: SQL for the value to find in a column.
+    func condition(on row: String = "", _ value: (String) -> String) -> String {
+        zip(columns.compactMap(\.self), collations).map { column, collation in
+            "\(row)\(column.sqlName) = \(value(column)) COLLATE \(collation.sqlName)"
+        }.joined(separator: " AND ")
+    }
 }
 
 extension String {

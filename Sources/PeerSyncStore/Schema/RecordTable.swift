@@ -17,6 +17,9 @@ final class RecordTable: Sendable {
     let hasFollowers: Bool
     /// The UNIQUE indexes that may refuse a record because of another one.
     let uniqueIndexes: [UniqueIndex]
+    /// The UNIQUE indexes because of which `INSERT OR REPLACE` may remove another row than the one with its key. They may be on
+    /// columns that are not synced.
+    let replacingIndexes: [DeclaredIndex]
     private let columnsByField: [String: RecordColumn]
     /// The column that the engine fills with the time of the newest write; nil for a table without it.
     let modificationDate: String?
@@ -53,6 +56,10 @@ final class RecordTable: Sendable {
         uniqueIndexes =
             type.holdsDuplicates
             ? try UniqueIndex.all(db, of: type.table, key, columns, nullable: nullable) : []
+        // Whoever shares the whole key is the same record.
+        replacingIndexes = try db.declaredUniqueIndexes(of: type.table).filter { index in
+            !index.columns.contains(nil) && !key.columns.allSatisfy { index.columns.contains($0.name) }
+        }
         modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(columns.map(\.sqlName).joined(separator: ", ")), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)

@@ -225,7 +225,8 @@ enum TableCheck {
             for index in indexes { try checkDuplicates(in: index, type, columns, keyColumns) }
             return
         }
-        let synced = keyColumns.union(type.fields.map(\.column))
+        // What a column computes from synced ones collides as they do.
+        let synced = try keyColumns.union(type.fields.map(\.column)).union(generatedColumns(db, type.table))
         let column = indexes.lazy.flatMap(\.columns).first { $0.map(synced.contains) ?? true }
         guard let column else { return }
         throw RecordStoreError(

@@ -15,23 +15,6 @@ struct UniqueIndex: Sendable {
     /// What decides which values are the same, to notice that it changes.
     var text: String { zip(fieldNames, collations).map { "\($0) \($1)" }.joined(separator: " ") }
 
-    /// SQL for whether two rows have the same values.
-    ///
-    /// - Parameters:
-    ///   - row: what stands before a column of the first row, such as `NEW.`.
-    ///   - other: the same of the second row.
-    func isMet(by row: String, in other: String) -> String {
-        Self.condition(columns, collations, values: columns.map { row + $0.sqlName }, in: other)
-    }
-
-    private static func condition(
-        _ columns: [RecordColumn], _ collations: [String], values: [String], in row: String = ""
-    ) -> String {
-        zip(zip(columns, values), collations).map { part, collation in
-            "\(row)\(part.0.sqlName) = \(part.1) COLLATE \(collation.sqlName)"
-        }.joined(separator: " AND ")
-    }
-
     /// Reads the UNIQUE indexes of a table.
     ///
     /// - Parameters:
@@ -43,13 +26,13 @@ struct UniqueIndex: Sendable {
         try db.declaredUniqueIndexes(of: table).compactMap { index in
             let indexed = index.columns.compactMap { name in columns.first { $0.field.column == name } }
             guard indexed.count == index.columns.count else { return nil }
-            return UniqueIndex(table, key, indexed, collations: index.collations, nullable)
+            return UniqueIndex(table, key, indexed, index, nullable)
         }
     }
 
     /// - Returns: nil when all columns belong to the key.
     private init?(
-        _ table: String, _ key: RecordKey, _ columns: [RecordColumn], collations: [String],
+        _ table: String, _ key: RecordKey, _ columns: [RecordColumn], _ declared: DeclaredIndex,
         _ nullable: Set<String>
     ) {
         let free = columns.filter { $0.indexInKey == nil }
@@ -58,9 +41,8 @@ struct UniqueIndex: Sendable {
         }
         self.key = key
         self.columns = columns
-        self.collations = collations
-        let condition = Self.condition(columns, collations, values: columns.map { _ in "?" })
-        rowSQL = "SELECT \(key.sql) FROM \(table.sqlName) WHERE \(condition)"
+        collations = declared.collations
+        rowSQL = "SELECT \(key.sql) FROM \(table.sqlName) WHERE \(declared.condition { _ in "?" })"
         let value =
             if nullable.contains(vacated.field.column) {
                 "NULL"

@@ -67,6 +67,20 @@ struct GoneRecordTests {
         #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
     }
 
+    /// A row that gets another key takes nothing along, whatever the clock says.
+    @Test func whatWasDeletedJustBeforeARenamingWasDeletedByItself() async throws {
+        try machine.shell(
+            """
+            PRAGMA foreign_keys = ON;
+            DELETE FROM Book WHERE recordName = 'Book|~|2';
+            PRAGMA foreign_keys = OFF;
+            UPDATE Author SET recordName = 'Author|~|2';
+            UPDATE Book SET author = 'Author|~|2';
+            UPDATE grdb_sync_pendingChange SET time = (SELECT max(time) FROM grdb_sync_pendingChange);
+            """)
+        #expect(try await deleted() == ["Author|~|1", "Book|~|2"])
+    }
+
     /// The same of a reference that a foreign key's action would have emptied.
     @Test func whatWasEmptiedJustBeforeWasEmptiedByItself() async throws {
         try machine.shell(

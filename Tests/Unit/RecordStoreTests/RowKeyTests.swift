@@ -308,6 +308,17 @@ struct RowKeyTests {
         #expect(try here.rows("SELECT COUNT(*) FROM ItemTag") == ["2"])
     }
 
+    /// An INTEGER key goes by several names in SQL.
+    @Test(arguments: ["number", "rowid", "oid", "_rowid_"])
+    func aNumberThatChangesIsAnotherRecord(column: String) async throws {
+        try here.shell("INSERT INTO Game VALUES (3, 'Azul', NULL)")
+        try await here.sync(with: there)
+        try here.shell("UPDATE Game SET \(column) = 5 WHERE number = 3")
+        try await here.sync(with: there)
+        #expect(try there.rows("SELECT number, title FROM Game") == ["5|Azul"])
+        #expect(try await here.digest() == there.digest())
+    }
+
     // MARK: Rows that the triggers missed
 
     @Test func rowsThatWereThereBeforeSyncAreTakenIn() async throws {

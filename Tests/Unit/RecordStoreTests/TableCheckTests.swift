@@ -44,6 +44,7 @@ struct TableCheckTests {
             "Author.shelf is NOT NULL, has no DEFAULT and is not synced"
         ),
         ("recordName TEXT PRIMARY KEY, name TEXT UNIQUE, modificationDate TEXT", "Author.name is UNIQUE"),
+        ("id TEXT PRIMARY KEY, name TEXT, folded TEXT AS (lower(name)) UNIQUE", "Author.folded is UNIQUE"),
     ])
     func aTableThatCouldNotTakeRecordsIsRefused(declaration: String, reason: String) throws {
         let error = #expect(throws: RecordStoreError.self) { try open(declaration) }
