@@ -37,11 +37,14 @@ struct Ranking {
 
     /// Fills in places and winners, each only if it is recorded for no player.
     ///
-    /// Totals decide about places only if all players have one. All who share the first place win.
+    /// Totals decide about places only if all players have one. All who share the first place win. One person alone has always the
+    /// best total, so only a record says whether they won.
     ///
-    /// - Parameter isOver: whether the match is over. Otherwise nobody has won it yet.
-    func complete(_ entries: inout [Entry], isOver: Bool = true) {
-        guard rule != .together else { return }
+    /// - Parameters:
+    ///   - persons: the number of persons who play. One may play two hands.
+    ///   - isOver: whether the match is over. Otherwise nobody has won it yet.
+    func complete(_ entries: inout [Entry], persons: Int, isOver: Bool = true) {
+        guard persons > 1, rule != .together else { return }
         Self.shareWins(&entries)
         let totals = entries.compactMap(\.total)
         if isByTotals, totals.count == entries.count, entries.allSatisfy({ $0.rank == nil }) {

@@ -245,7 +245,6 @@ struct StatisticsTests {
             var winners: [String: Set<String>] = [:]
             let reader = PlayReader(choice: .init(), readsTotals: true)
             try reader.forEach(db) { play in
-                guard play.kind != .solo else { return }
                 winners[play.match] = Set(
                     play.parts.filter { $0.hasWon == true }.map { reader.numbers.names[$0.person] })
             }
