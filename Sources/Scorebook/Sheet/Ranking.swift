@@ -37,8 +37,8 @@ struct Ranking {
 
     /// Fills in places and winners, each only if it is recorded for no player.
     ///
-    /// Totals decide about places only if all players have one. All who share the first place win. One person alone has always the
-    /// best total, so only a record says whether they won.
+    /// Totals decide about places only if all players have one. All who share the first place win, and those in a team with one of
+    /// them. One person alone has always the best total, so only a record says whether they won.
     ///
     /// - Parameters:
     ///   - persons: the number of persons who play. One may play two hands.
@@ -58,15 +58,18 @@ struct Ranking {
         }
         guard isOver, entries.allSatisfy({ $0.isWinner == nil }), entries.contains(where: { $0.rank != nil })
         else { return }
-        for index in entries.indices { entries[index].isWinner = entries[index].rank == 1 }
+        for index in entries.indices where entries[index].rank == 1 { entries[index].isWinner = true }
+        Self.shareWins(&entries)
+        for index in entries.indices where entries[index].isWinner == nil { entries[index].isWinner = false }
     }
 
     /// Lets those win whose team has a winner, unless somebody recorded that they did not.
     private static func shareWins(_ entries: inout [Entry]) {
         guard entries.contains(where: { $0.isWinner == true && $0.team != nil }) else { return }
-        let teams = Set(entries.filter { $0.isWinner == true }.compactMap(\.team))
+        // Other programs may write an empty team.
+        let teams = Set(entries.filter { $0.isWinner == true }.compactMap { $0.team?.filled })
         for index in entries.indices where entries[index].isWinner == nil {
-            if let team = entries[index].team, teams.contains(team) { entries[index].isWinner = true }
+            if let team = entries[index].team?.filled, teams.contains(team) { entries[index].isWinner = true }
         }
     }
 

@@ -142,6 +142,30 @@ struct StatisticsTests {
         #expect(try line(ada, "Eve").versus?.wins == 1)
     }
 
+    /// Nobody recorded a winner. A team without a name is none.
+    @Test(arguments: [
+        ("", [true, true, false, false]),
+        ("UPDATE SBPlayer SET rank = 1 WHERE seatOrder = 3", [false, false, true, true]),
+        ("UPDATE SBPlayer SET team = ''", [true, false, false, false]),
+    ])
+    func aTeamWinsTogetherAlsoByTotalsAndPlaces(change: String, won: [Bool]) async throws {
+        let scorebook = try await scorebook()
+        let match = try await play(
+            scorebook, "Catan",
+            [
+                NewPlayer("Ada", score: "10", team: "red"), NewPlayer("Alan", score: "1", team: "red"),
+                NewPlayer("Eve", score: "7", team: "blue"), NewPlayer("Grace", score: "7", team: "blue"),
+            ])
+        try await scorebook.execute(change)
+        let figures = try await scorebook.statistics()
+        #expect(
+            try ["Ada", "Alan", "Eve", "Grace"].map {
+                try line(figures, $0).results.competitive.wins == 1
+            } == won)
+        let sheet = try await scorebook.matchSheet("\(match.recordName)")
+        #expect(sheet.bySeat.map { $0.winner == true } == won)
+    }
+
     @Test func twoHandsAreOnePart() async throws {
         let scorebook = try await scorebook()
         let match = try await play(
