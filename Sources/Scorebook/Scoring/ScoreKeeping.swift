@@ -38,6 +38,8 @@ public struct ScoreKeeping: Sendable {
         let added: [RecordName]
         /// The scores that it set anew, as they were.
         let replaced: [Score]
+        /// The further scores of a round that it deleted.
+        let deleted: [RecordName]
     }
 
     fileprivate init(_ scorebook: ScorebookStore, _ match: RecordName, _ sheet: MatchSheet, round: Int) {
@@ -86,7 +88,7 @@ public struct ScoreKeeping: Sendable {
         entries.append(
             Entry(
                 added: added.scores.map(\.recordName).filter { !replaced.contains($0) },
-                replaced: added.replaced))
+                replaced: added.replaced, deleted: added.deleted))
         if isSetting { return .sheet(added.sheet) }
         let isOpen =
             isNamed && added.sheet.players.contains { line in !line.scores.contains { $0.round == round } }
@@ -159,6 +161,10 @@ public struct ScoreKeeping: Sendable {
                 var former = score
                 (former.points, former.text) = (old.points, old.text)
                 try former.updateChanges(db, from: score)
+            }
+            for name in last?.deleted ?? [] where try scorebook.records.state(db, of: name)?.isDeleted == true
+            {
+                try scorebook.records.restore(db, name)
             }
             for name in names
             where try Score.filter(Column("recordName") == name.description).fetchCount(db) > 0 {

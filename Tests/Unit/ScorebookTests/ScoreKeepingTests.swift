@@ -102,6 +102,28 @@ struct ScoreKeepingTests {
             ])
     }
 
+    /// Machines that were apart wrote two scores for one round. The new one takes the place of both.
+    @Test func aScoreIsSetInPlaceOfTwo() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        _ = try await keeping.take("7 2 3")
+        try await scorebook.execute(
+            """
+            INSERT INTO SBScore (recordName, player, round, points)
+            SELECT 'SBScore|~|0000000e-0000-4000-8000-000000000001', player, round, 8 FROM SBScore WHERE points = 7
+            """)
+        let both = try await rows(scorebook)
+        #expect(both.count == 4)
+        _ = try await keeping.take("set Ada=9")
+        #expect(try await rows(scorebook) == ["Ada|1|9|null", "Alan|1|2|null", "Grace|1|3|null"])
+        _ = try await keeping.take("undo")
+        #expect(try await rows(scorebook).sorted() == both.sorted())
+        // Without a line of its own.
+        let added = try await scorebook.addScores(
+            NewScores(match: "last", round: .number(1), values: [("Ada", "9")], replaces: true))
+        #expect(added.sheet.bySeat.map { $0.scores.map(\.points) } == [[9], [2], [3]])
+    }
+
     /// What somebody may have meant is said; what is no number is a score as well.
     @Test(arguments: [
         ("8O", "80"), ("1l", "11"), ("1e3", "1000"), ("1.5e1", "15"), ("3,5", "3.5"),
