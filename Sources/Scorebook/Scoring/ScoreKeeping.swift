@@ -52,8 +52,8 @@ public struct ScoreKeeping: Sendable {
     }
 
     /// Takes a line: one score for each player, `-` for none; scores with names, as in `Ada=5`; or one of the words `undo`,
-    /// `pause` (also `quit`, `exit` and `q`), `end`, `sheet` and `help`. A number with a colon before the scores is the round. After `set`, the scores take the
-    /// place of those that are there, in the last round if the line names no other.
+    /// `pause` (also `quit`, `exit` and `q`), `end`, `sheet` and `help`. A number with a colon and a blank before the scores is the
+    /// round; `2:30` is a score. After `set`, the scores take the place of those that are there, in the last round if the line names no other.
     ///
     /// - Returns: nil for an empty line.
     /// - Throws: ``ScorebookError``; nothing of the line is written then.
@@ -77,7 +77,7 @@ public struct ScoreKeeping: Sendable {
         let isNamed = text.contains("=")
         let next = try await nextRound()
         var round = isSetting ? max(1, next - 1) : isNamed ? round : next
-        if let prefix = text.prefixMatch(of: /([0-9]{1,6}):/), let number = Int(prefix.1) {
+        if let prefix = text.prefixMatch(of: /([0-9]{1,6}):(?![0-9])/), let number = Int(prefix.1) {
             round = number
             text = String(text[prefix.range.upperBound...])
         }

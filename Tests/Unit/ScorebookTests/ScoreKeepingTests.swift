@@ -36,6 +36,18 @@ struct ScoreKeepingTests {
             ])
     }
 
+    @Test func twoNumbersWithAColonAreAScoreAndNoRound() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        for line in ["2:30 2:45 -", "set 1:05 - -", "3: 1:10 -  -", "4:\tada=2", "5:Ada=3"] {
+            _ = try await keeping.take(line)
+        }
+        #expect(
+            try await rows(scorebook) == [
+                "Ada|1|null|1:05", "Alan|1|null|2:45", "Ada|3|null|1:10", "Ada|4|2|null", "Ada|5|3|null",
+            ])
+    }
+
     /// Scores with names fill a round; then the next one begins.
     @Test func scoresWithNamesStayInARoundUntilItIsFull() async throws {
         let scorebook = try await scorebook()
