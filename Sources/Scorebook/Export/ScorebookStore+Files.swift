@@ -130,12 +130,13 @@ extension ScorebookStore {
         let zone = try scope(db, of: first)
         var joined: [RecordName: String] = [:]
         for kind in [RecordKind.person, .game] {
-            let namesakes = try ImportedNamesakes(db, kind, in: zone, new: new, toldApart: file)
+            let namesakes = try ImportedNamesakes(
+                db, records, kind, in: zone, new: new, toldApart: file)
             joined.merge(try namesakes.join()) { $1 }
         }
         // New plays refer to what became one earlier.
         for kind in [RecordKind.person, .game] {
-            try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
+            try MergedRecords.settle(db, records, MergedRecords(db, kind).references(db))
         }
         return joined
     }
