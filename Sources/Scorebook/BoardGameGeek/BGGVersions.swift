@@ -5,7 +5,7 @@ import PeerSync
 ///
 /// A value that came from BoardGameGeek follows the file. A value that somebody wrote here stays, and so does a deletion that somebody
 /// made here. Players, scores and locations that a play no longer has go, unless somebody has written in them; a player who stays
-/// keeps the score. That a person or game became one with another is no change of what BoardGameGeek wrote, see
+/// keeps the score. So do the matches of an entry that stands for fewer plays, unless somebody has written in one of their parts. That a person or game became one with another is no change of what BoardGameGeek wrote, see
 /// ``MergedRecords/settle(_:_:_:)``.
 struct BGGVersions {
     private let db: Database
@@ -21,17 +21,18 @@ struct BGGVersions {
 
     /// Returns what is to be merged into the store.
     ///
-    /// - Parameter arePlays: whether the states come from plays. Those mention games and persons, and change none that is there:
-    ///   a collection may have the game in another language.
-    func changes(_ states: [RecordState], arePlays: Bool) throws -> [RecordState] {
-        let mentioned = arePlays ? [RecordKind.game.recordType, RecordKind.person.recordType] : []
+    /// Plays mention games and persons, and change none that is there: a collection may have the game in another language.
+    ///
+    /// - Parameter plays: the plays of which the states come; none for those of a collection.
+    func changes(_ states: [RecordState], plays: [BGGPlay]) throws -> [RecordState] {
+        let mentioned = plays.isEmpty ? [] : [RecordKind.game.recordType, RecordKind.person.recordType]
         let merged = try [RecordKind.person, .game].map { try MergedRecords(db, $0) }
         let changes = try states.compactMap { state in
             let state = try Self.settled(state, merged)
             guard let known = try records.state(db, of: state.name) else { return state }
             return mentioned.contains(state.name.recordType) ? nil : change(state, known)
         }
-        return changes + (try outdatedParts(of: states))
+        return try changes + outdatedParts(of: states) + surplusMatches(of: plays, states)
     }
 
     /// Returns a state that refers to what is left of persons and games that became one with others.
@@ -75,8 +76,30 @@ struct BGGVersions {
         }
     }
 
-    /// Whether nobody but BoardGameGeek has written in a record.
+    /// Returns deletions of the matches that an entry made when it stood for more plays.
+    private func surplusMatches(of plays: [BGGPlay], _ states: [RecordState]) throws -> [RecordState] {
+        let present = Set(states.map(\.name))
+        return try plays.flatMap { play in
+            var surplus: [RecordState] = []
+            for ordinal in max(1, play.quantity)..<BGGPlay.mostPlays {
+                let name = DerivedName.boardGameGeek.match(id: play.id, ordinal: ordinal)
+                // An entry makes its matches in order.
+                guard let match = try records.state(db, of: name) else { break }
+                let parts = try PlayVersions(db, records).parts(of: name).compactMap {
+                    try records.state(db, of: $0)
+                }
+                guard match.isLive, !present.contains(name), ([match] + parts).allSatisfy(Self.isUntouched)
+                else { continue }
+                surplus.append(
+                    RecordState(name: name, deletion: BGGStamp.later(than: match, nil, now: now)))
+            }
+            return surplus
+        }
+    }
+
+    /// Whether nobody but BoardGameGeek has written in a record, deleted or restored it.
     private static func isUntouched(_ state: RecordState) -> Bool {
-        state.fields.allSatisfy { $0.stamp.replica == BGGStamp.origin }
+        (state.fields.map(\.stamp) + [state.deletion, state.revival].compactMap(\.self))
+            .allSatisfy { $0.replica == BGGStamp.origin }
     }
 }

@@ -91,7 +91,7 @@ extension ScorebookStore {
             _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
             joined = try joinNamesakes(db, new, toldApart: states.map(\.name))
         case .boardGameGeek(let file):
-            let changes = try BGGVersions(db, records, now: now).changes(states, arePlays: file.arePlays)
+            let changes = try BGGVersions(db, records, now: now).changes(states, plays: file.plays)
             try merge(db, changes, target, progress)
             joined = try joinNamesakes(db, new, toldApart: [])
         }

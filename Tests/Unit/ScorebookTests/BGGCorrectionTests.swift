@@ -19,11 +19,13 @@ struct BGGCorrectionTests {
     /// Imports a file with one play.
     @discardableResult
     private func `import`(
-        _ scorebook: ScorebookStore, _ game: (id: Int, name: String), _ players: [(name: String, score: String)]
+        _ scorebook: ScorebookStore, _ game: (id: Int, name: String),
+        _ players: [(name: String, score: String)],
+        quantity: Int = 1
     ) async throws -> ImportReport {
         let players = players.map { "<player name=\"\($0.name)\" score=\"\($0.score)\"/>" }.joined()
         let text = """
-            <plays><play id="1" date="2021-01-02">
+            <plays><play id="1" date="2021-01-02" quantity="\(quantity)">
             <item name="\(game.name)" objectid="\(game.id)"/><players>\(players)</players>
             </play></plays>
             """
@@ -94,6 +96,29 @@ struct BGGCorrectionTests {
             #expect(try await matches(scorebook) == ["Azul: Ada 7, Cid 9"])
         }
         #expect(try await kitchen.digest() == study.digest())
+    }
+
+    @Test func anEntryForFewerPlaysTakesTheSurplusMatchesAway() async throws {
+        let scorebook = try await scorebook()
+        func becomes(_ quantity: Int) async throws -> Set<RecordName> {
+            try await `import`(scorebook, Self.catan, [("Ada", "10"), ("Bob", "5")], quantity: quantity)
+            return try await Set(scorebook.matches().map(\.recordName))
+        }
+        let first = try await becomes(1)
+        let four = try await becomes(4)
+        #expect(four.count == 4)
+        #expect(try await becomes(1) == first)
+        #expect(try await becomes(4) == four)
+        #expect(try await matches(scorebook) == Array(repeating: "Catan: Ada 10, Bob 5", count: 4))
+        // What somebody wrote in or restored stays.
+        let others = four.subtracting(first).sorted()
+        var edit = MatchEdit()
+        edit.notes = .set("snow")
+        try await scorebook.editMatch("\(others[0])", edit)
+        try await scorebook.addScore(NewScore(match: "\(others[1])", player: "Ada", value: "3", round: 1))
+        #expect(try await becomes(0) == first.union(others[...1]))
+        try await scorebook.restore(others[2])
+        #expect(try await becomes(1) == four)
     }
 
     @Test func aZoneFollowsToo() async throws {
