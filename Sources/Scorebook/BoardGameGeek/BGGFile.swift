@@ -6,8 +6,9 @@ enum BGGFile {
     case collection([BGGCollectionEntry])
     case plays([BGGPlay])
 
-    var arePlays: Bool {
-        if case .plays = self { true } else { false }
+    /// The plays; none in a collection.
+    var plays: [BGGPlay] {
+        if case .plays(let plays) = self { plays } else { [] }
     }
 
     /// The number of entries that are neither owned nor played.

@@ -4,6 +4,7 @@ import PeerSync
 ///
 /// - A game becomes SBGame, a play SBMatch, its players SBPerson, SBPlayer and SBScore, its location SBMatchLocation.
 ///   ``DerivedName`` makes the names from BoardGameGeek's numbers. A person is known by the user name, without one by the name.
+///   Whoever has neither is “Anonymous player”, the second one of a play “Anonymous player 2”: they are two people.
 /// - A play that was logged with a quantity becomes as many matches; with the quantity 0 one that is `ignored`. One that does not
 ///   count in statistics there is `ignored` as well, and an incomplete one is `unfinished`.
 /// - A colour that several players of a play share is their team. Otherwise it is the role.
@@ -75,8 +76,10 @@ struct BGGMapping {
         }
         let isSeated = seats.contains { $0 != nil }
         var times: [RecordName: Int] = [:]
+        var nameless = 0
         for (index, player) in play.players.enumerated() {
-            let person = Self.person(player)
+            if player.name == nil, player.username == nil { nameless += 1 }
+            let person = Self.person(player, nameless: nameless)
             batch.add(person)
             let ordinal = times[person.name, default: 0]
             times[person.name] = ordinal + 1
@@ -112,8 +115,10 @@ struct BGGMapping {
             && Set(points).count > 1
     }
 
-    private static func person(_ player: BGGPlay.Player) -> RecordState {
-        let name = player.name ?? player.username ?? "Anonymous player"
+    /// - Parameter nameless: for a player without a name, which one of them it is: 1 for the first one of the play.
+    private static func person(_ player: BGGPlay.Player, nameless: Int) -> RecordState {
+        let name =
+            player.name ?? player.username ?? "Anonymous player" + (nameless > 1 ? " \(nameless)" : "")
         let (first, last) = PersonName.split(name)
         let record =
             player.username.map { names.person("username", $0.lowercased()) }

@@ -4,7 +4,9 @@ import PeerSync
 /// What a file of BoardGameGeek changes in a store that may have an earlier one.
 ///
 /// A value that came from BoardGameGeek follows the file. A value that somebody wrote here stays, and so does a deletion that somebody
-/// made here. Players, scores and locations that a play no longer has go, unless somebody has written in them.
+/// made here. Players, scores and locations that a play no longer has go, unless somebody has written in them; a player who stays
+/// keeps the score. So do the matches of an entry that stands for fewer plays, unless somebody has written in one of their parts. That a person or game became one with another is no change of what BoardGameGeek wrote, see
+/// ``MergedRecords/settle(_:_:_:)``.
 struct BGGVersions {
     private let db: Database
     private let records: RecordStore
@@ -19,15 +21,28 @@ struct BGGVersions {
 
     /// Returns what is to be merged into the store.
     ///
-    /// - Parameter arePlays: whether the states come from plays. Those mention games and persons, and change none that is there:
-    ///   a collection may have the game in another language.
-    func changes(_ states: [RecordState], arePlays: Bool) throws -> [RecordState] {
-        let mentioned = arePlays ? [RecordKind.game.recordType, RecordKind.person.recordType] : []
+    /// Plays mention games and persons, and change none that is there: a collection may have the game in another language.
+    ///
+    /// - Parameter plays: the plays of which the states come; none for those of a collection.
+    func changes(_ states: [RecordState], plays: [BGGPlay]) throws -> [RecordState] {
+        let mentioned = plays.isEmpty ? [] : [RecordKind.game.recordType, RecordKind.person.recordType]
+        let merged = try [RecordKind.person, .game].map { try MergedRecords(db, $0) }
         let changes = try states.compactMap { state in
+            let state = try Self.settled(state, merged)
             guard let known = try records.state(db, of: state.name) else { return state }
             return mentioned.contains(state.name.recordType) ? nil : change(state, known)
         }
-        return changes + (try outdatedParts(of: states))
+        return try changes + outdatedParts(of: states) + surplusMatches(of: plays, states)
+    }
+
+    /// Returns a state that refers to what is left of persons and games that became one with others.
+    private static func settled(_ state: RecordState, _ merged: [MergedRecords]) throws -> RecordState {
+        let fields = try state.fields.map { field in
+            guard case .reference(let name) = field.value else { return field }
+            let survivor = try RecordName(merged.reduce(name.description) { $1.survivor(of: $0) })
+            return survivor == name ? field : BGGStamp.moved(field, to: survivor)
+        }
+        return RecordState(name: state.name, fields: fields)
     }
 
     private func change(_ state: RecordState, _ known: RecordState) -> RecordState? {
@@ -47,12 +62,44 @@ struct BGGVersions {
     private func outdatedParts(of states: [RecordState]) throws -> [RecordState] {
         let present = Set(states.map(\.name))
         return try states.filter { $0.name.recordType == RecordKind.match.recordType }.flatMap { match in
-            try PlayVersions(db, records).parts(of: match.name).compactMap { name in
-                guard !present.contains(name), let part = try records.state(db, of: name), part.isLive,
-                    part.fields.allSatisfy({ $0.stamp.replica == BGGStamp.origin })
-                else { return nil }
-                return RecordState(name: name, deletion: BGGStamp.later(than: part, nil, now: now))
-            }
+            let parts = try PlayVersions(db, records).parts(of: match.name).compactMap { name in
+                present.contains(name) ? nil : try records.state(db, of: name)
+            }.filter(\.isLive)
+            let staying = Set(parts.filter { !Self.isUntouched($0) }.map(\.name))
+            return parts.filter { part in
+                // The score of a player who stays.
+                if case .reference(let player)? = part.field("player")?.value, staying.contains(player) {
+                    return false
+                }
+                return !staying.contains(part.name)
+            }.map { RecordState(name: $0.name, deletion: BGGStamp.later(than: $0, nil, now: now)) }
         }
+    }
+
+    /// Returns deletions of the matches that an entry made when it stood for more plays.
+    private func surplusMatches(of plays: [BGGPlay], _ states: [RecordState]) throws -> [RecordState] {
+        let present = Set(states.map(\.name))
+        return try plays.flatMap { play in
+            var surplus: [RecordState] = []
+            for ordinal in max(1, play.quantity)..<BGGPlay.mostPlays {
+                let name = DerivedName.boardGameGeek.match(id: play.id, ordinal: ordinal)
+                // An entry makes its matches in order.
+                guard let match = try records.state(db, of: name) else { break }
+                let parts = try PlayVersions(db, records).parts(of: name).compactMap {
+                    try records.state(db, of: $0)
+                }
+                guard match.isLive, !present.contains(name), ([match] + parts).allSatisfy(Self.isUntouched)
+                else { continue }
+                surplus.append(
+                    RecordState(name: name, deletion: BGGStamp.later(than: match, nil, now: now)))
+            }
+            return surplus
+        }
+    }
+
+    /// Whether nobody but BoardGameGeek has written in a record, deleted or restored it.
+    private static func isUntouched(_ state: RecordState) -> Bool {
+        (state.fields.map(\.stamp) + [state.deletion, state.revival].compactMap(\.self))
+            .allSatisfy { $0.replica == BGGStamp.origin }
     }
 }

@@ -91,7 +91,7 @@ extension ScorebookStore {
             _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
             joined = try joinNamesakes(db, new, toldApart: states.map(\.name))
         case .boardGameGeek(let file):
-            let changes = try BGGVersions(db, records, now: now).changes(states, arePlays: file.arePlays)
+            let changes = try BGGVersions(db, records, now: now).changes(states, plays: file.plays)
             try merge(db, changes, target, progress)
             joined = try joinNamesakes(db, new, toldApart: [])
         }
@@ -130,12 +130,13 @@ extension ScorebookStore {
         let zone = try scope(db, of: first)
         var joined: [RecordName: String] = [:]
         for kind in [RecordKind.person, .game] {
-            let namesakes = try ImportedNamesakes(db, kind, in: zone, new: new, toldApart: file)
+            let namesakes = try ImportedNamesakes(
+                db, records, kind, in: zone, new: new, toldApart: file)
             joined.merge(try namesakes.join()) { $1 }
         }
         // New plays refer to what became one earlier.
         for kind in [RecordKind.person, .game] {
-            try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
+            try MergedRecords.settle(db, records, MergedRecords(db, kind).references(db))
         }
         return joined
     }

@@ -40,6 +40,7 @@ struct ImportedNamesakes {
     }
 
     private let db: Database
+    private let records: RecordStore
     private let kind: RecordKind
     private let new: [Candidate]
     private let old: Index
@@ -51,10 +52,11 @@ struct ImportedNamesakes {
     ///   - new: the records that the import has made, of any kind.
     ///   - file: the records that the file itself tells apart.
     init(
-        _ db: Database, _ kind: RecordKind, in zone: ZoneScope, new: [RecordName],
+        _ db: Database, _ records: RecordStore, _ kind: RecordKind, in zone: ZoneScope, new: [RecordName],
         toldApart file: [RecordName]
     ) throws {
         self.db = db
+        self.records = records
         let toldApart = Set(file.map(\.description))
         self.kind = kind
         let (identity, title) = kind == .game ? ("bggID", "name") : ("lower(bggUsername)", PersonName.sql)
@@ -89,7 +91,8 @@ struct ImportedNamesakes {
                 try kind == .game || MergedRecords.sharedMatch(db, candidate.record, namesake.record) == nil
             else { continue }
             try MergedRecords.join(db, kind, candidate.record, into: namesake.record)
-            try MergedRecords.move(db, kind, candidate.record, to: namesake.record)
+            try MergedRecords.settle(
+                db, records, MergedRecords.references(db, kind, candidate.record, to: namesake.record))
             gone[candidate.record] = namesake.name
         }
         return try gone.reduce(into: [:]) { $0[try RecordName($1.key)] = $1.value }

@@ -76,13 +76,18 @@ struct MergedRecords {
 
     /// Everything that still refers to a merged record.
     func references(_ db: Database) throws -> [Reference] {
-        try survivors.sorted { $0.key < $1.key }.flatMap { name, survivor in
-            try (Self.references[kind] ?? []).flatMap { table, column in
-                try String.fetchAll(
-                    db.cachedStatement(sql: "SELECT recordName FROM \(table) WHERE \(column) = ?"),
-                    arguments: [name]
-                ).map { Reference(recordName: $0, table: table, column: column, from: name, to: survivor) }
-            }
+        try survivors.sorted { $0.key < $1.key }.flatMap { try Self.references(db, kind, $0, to: $1) }
+    }
+
+    /// Everything that refers to a record for which another one is left.
+    static func references(_ db: Database, _ kind: RecordKind, _ name: String, to survivor: String) throws
+        -> [Reference]
+    {
+        try (references[kind] ?? []).flatMap { table, column in
+            try String.fetchAll(
+                db.cachedStatement(sql: "SELECT recordName FROM \(table) WHERE \(column) = ?"),
+                arguments: [name]
+            ).map { Reference(recordName: $0, table: table, column: column, from: name, to: survivor) }
         }
     }
 
@@ -107,14 +112,6 @@ struct MergedRecords {
             arguments: [new])
     }
 
-    /// Lets everything that refers to a record refer to the one that is left.
-    static func move(_ db: Database, _ kind: RecordKind, _ name: String, to survivor: String) throws {
-        for (table, column) in references[kind] ?? [] {
-            try db.execute(
-                sql: "UPDATE \(table) SET \(column) = ? WHERE \(column) = ?", arguments: [survivor, name])
-        }
-    }
-
     /// A match that two persons both played; nil if they may be one.
     static func sharedMatch(_ db: Database, _ one: String, _ other: String) throws -> RecordName? {
         try RecordName.fetchOne(
@@ -125,12 +122,26 @@ struct MergedRecords {
                 """, arguments: [one, other])
     }
 
-    /// Lets records refer to the one that is left.
-    static func settle(_ db: Database, _ references: [Reference]) throws {
+    /// Lets records refer to the one that is left. What BoardGameGeek wrote stays BoardGameGeek's, and follows its next file: nobody
+    /// has decided about the record here.
+    static func settle(_ db: Database, _ records: RecordStore, _ references: [Reference]) throws {
+        guard !references.isEmpty else { return }
+        _ = try records.fold(db)
+        var moved: [ZoneTarget: [RecordState]] = [:]
         for reference in references {
-            try db.execute(
-                sql: "UPDATE \(reference.table) SET \(reference.column) = ? WHERE recordName = ?",
-                arguments: [reference.to, reference.recordName])
+            if let name = try? RecordName(reference.recordName),
+                let zone = try records.zones.find(db, of: name),
+                let field = try records.state(db, of: name)?.field(reference.column),
+                field.stamp.replica == BGGStamp.origin
+            {
+                let field = BGGStamp.moved(field, to: try RecordName(reference.to))
+                moved[.one(zone), default: []].append(RecordState(name: name, fields: [field]))
+            } else {
+                try db.execute(
+                    sql: "UPDATE \(reference.table) SET \(reference.column) = ? WHERE recordName = ?",
+                    arguments: [reference.to, reference.recordName])
+            }
         }
+        for (zone, states) in moved { _ = try records.merge(db, states, zone: zone) }
     }
 }

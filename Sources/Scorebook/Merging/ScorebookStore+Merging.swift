@@ -25,7 +25,7 @@ extension ScorebookStore {
         try await write { [self] db in
             let (old, new) = try mergePair(db, kind, text, other)
             try MergedRecords.join(db, kind, old.description, into: new.description)
-            try MergedRecords.settle(db, MergedRecords(db, kind).references(db))
+            try MergedRecords.settle(db, records, MergedRecords(db, kind).references(db))
             _ = try records.fold(db)
             return new
         }
@@ -101,7 +101,7 @@ extension ScorebookStore {
     func settleMerges(_ db: Database) throws {
         let references = try unsettled(db)
         guard !references.isEmpty else { return }
-        try MergedRecords.settle(db, references)
+        try MergedRecords.settle(db, records, references)
         for reference in references { try UndoJournal.note(db, reference) }
     }
 

@@ -36,6 +36,8 @@ public struct AddedScores: Sendable {
     public let scores: [Score]
     /// The scores in whose place some of them are, as they were.
     public let replaced: [Score]
+    /// The further scores that were there and went: of machines that did not see each other, each may have written one.
+    public let deleted: [RecordName]
     /// The match with them.
     public let sheet: MatchSheet
 }
@@ -56,38 +58,44 @@ extension ScorebookStore {
             case .next: round = try Self.lastRound(db, match) + 1
             }
             try Self.checkRound(db, round, match)
-            var replaced: [Score] = []
+            var (replaced, deleted) = ([Score](), [RecordName]())
             let scores = try new.values.map { player, value in
                 let value = try ScoreValue(typed: value)
                 let score = Score(
                     player: try self.player(db, player, of: match).recordName, round: round,
                     points: value.points,
                     text: value.text)
-                if new.replaces, let old = try Self.present(db, score) {
-                    var changed = old
-                    (changed.points, changed.text) = (score.points, score.text)
-                    try changed.updateChanges(db, from: old)
-                    replaced.append(old)
-                    return old.recordName
+                let present = new.replaces ? try Self.present(db, score) : []
+                if let first = present.first {
+                    try replace(db, present, by: score)
+                    replaced.append(first)
+                    deleted += present.dropFirst().map(\.recordName)
+                    return first.recordName
                 }
                 try Self.checkIsFree(db, score)
                 try score.insert(db)
                 return score.recordName
             }
             let written: [Score] = try scores.map { try settled(db, $0) }
-            return AddedScores(scores: written, replaced: replaced, sheet: try MatchSheet(db, match))
+            return AddedScores(
+                scores: written, replaced: replaced, deleted: deleted, sheet: try MatchSheet(db, match))
         }
     }
 
-    /// Returns the score that a player has in the round of another one.
-    static func present(_ db: Database, _ score: Score) throws -> Score? {
-        try allPresent(db, score).first
-    }
-
-    /// Returns all scores that a player has in the round of another one.
-    static func allPresent(_ db: Database, _ score: Score) throws -> [Score] {
+    /// Returns the scores that a player has in the round of another one: several, if machines that did not see each other wrote one
+    /// each.
+    static func present(_ db: Database, _ score: Score) throws -> [Score] {
         try Score.filter(Column("player") == score.player.description && Column("round") == score.round)
             .order(Column("recordName")).fetchAll(db)
+    }
+
+    /// Gives the first of those scores the value of a new one, and deletes the others.
+    func replace(_ db: Database, _ present: [Score], by new: Score) throws {
+        guard let first = present.first else { return }
+        for other in present.dropFirst() { try records.delete(db, other.recordName) }
+        var score = first
+        (score.points, score.text) = (new.points, new.text)
+        try score.updateChanges(db, from: first)
     }
 
     /// Returns the last round of a match that has scores, 0 if none has.

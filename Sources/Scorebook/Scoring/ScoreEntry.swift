@@ -89,8 +89,7 @@ extension ScorebookStore {
         }
     }
 
-    /// - Returns: the scores that are there in place of the one to write: several, if machines that did not see each other wrote one
-    ///   each. Empty if there is none, or if the only one is equal.
+    /// - Returns: the scores that are there in place of the one to write; empty if there is none, or if the only one is equal.
     private func write(
         _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ value: ScoreValue
     ) throws -> [Score] {
@@ -99,17 +98,14 @@ extension ScorebookStore {
         guard try records.state(db, of: name) == nil else { return [] }
         let new = Score(
             recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
-        let present = try Self.allPresent(db, new)
+        let present = try Self.present(db, new)
         guard let first = present.first else {
             try new.insert(db)
             return []
         }
         guard present.count > 1 || first.points != new.points || first.text != new.text else { return [] }
         guard entry.replaces else { return present }
-        for other in present.dropFirst() { try records.delete(db, other.recordName) }
-        var score = first
-        (score.points, score.text) = (new.points, new.text)
-        try score.updateChanges(db, from: first)
+        try replace(db, present, by: new)
         return []
     }
 

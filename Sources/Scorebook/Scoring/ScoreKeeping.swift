@@ -38,6 +38,8 @@ public struct ScoreKeeping: Sendable {
         let added: [RecordName]
         /// The scores that it set anew, as they were.
         let replaced: [Score]
+        /// The further scores of a round that it deleted.
+        let deleted: [RecordName]
     }
 
     fileprivate init(_ scorebook: ScorebookStore, _ match: RecordName, _ sheet: MatchSheet, round: Int) {
@@ -50,8 +52,8 @@ public struct ScoreKeeping: Sendable {
     }
 
     /// Takes a line: one score for each player, `-` for none; scores with names, as in `Ada=5`; or one of the words `undo`,
-    /// `pause` (also `quit`, `exit` and `q`), `end`, `sheet` and `help`. A number with a colon before the scores is the round. After `set`, the scores take the
-    /// place of those that are there, in the last round if the line names no other.
+    /// `pause` (also `quit`, `exit` and `q`), `end`, `sheet` and `help`. A number with a colon and a blank before the scores is the
+    /// round; `2:30` is a score. After `set`, the scores take the place of those that are there, in the last round if the line names no other.
     ///
     /// - Returns: nil for an empty line.
     /// - Throws: ``ScorebookError``; nothing of the line is written then.
@@ -75,7 +77,7 @@ public struct ScoreKeeping: Sendable {
         let isNamed = text.contains("=")
         let next = try await nextRound()
         var round = isSetting ? max(1, next - 1) : isNamed ? round : next
-        if let prefix = text.prefixMatch(of: /([0-9]{1,6}):/), let number = Int(prefix.1) {
+        if let prefix = text.prefixMatch(of: /([0-9]{1,6}):(?![0-9])/), let number = Int(prefix.1) {
             round = number
             text = String(text[prefix.range.upperBound...])
         }
@@ -86,7 +88,7 @@ public struct ScoreKeeping: Sendable {
         entries.append(
             Entry(
                 added: added.scores.map(\.recordName).filter { !replaced.contains($0) },
-                replaced: added.replaced))
+                replaced: added.replaced, deleted: added.deleted))
         if isSetting { return .sheet(added.sheet) }
         let isOpen =
             isNamed && added.sheet.players.contains { line in !line.scores.contains { $0.round == round } }
@@ -159,6 +161,10 @@ public struct ScoreKeeping: Sendable {
                 var former = score
                 (former.points, former.text) = (old.points, old.text)
                 try former.updateChanges(db, from: score)
+            }
+            for name in last?.deleted ?? [] where try scorebook.records.state(db, of: name)?.isDeleted == true
+            {
+                try scorebook.records.restore(db, name)
             }
             for name in names
             where try Score.filter(Column("recordName") == name.description).fetchCount(db) > 0 {

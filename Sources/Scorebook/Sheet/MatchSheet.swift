@@ -102,7 +102,7 @@ public struct MatchSheet: Sendable, Equatable {
         var entries = lines.map {
             Ranking.Entry(total: $0.total, team: $0.team, rank: $0.rank, isWinner: $0.winner)
         }
-        ranking.complete(&entries, isOver: isOver)
+        ranking.complete(&entries, persons: Set(lines.map(\.personRecord)).count, isOver: isOver)
         for (index, entry) in entries.enumerated() {
             lines[index].rank = entry.rank
             lines[index].winner = entry.isWinner

@@ -37,11 +37,14 @@ struct Ranking {
 
     /// Fills in places and winners, each only if it is recorded for no player.
     ///
-    /// Totals decide about places only if all players have one. All who share the first place win.
+    /// Totals decide about places only if all players have one. All who share the first place win, and those in a team with one of
+    /// them. One person alone has always the best total, so only a record says whether they won.
     ///
-    /// - Parameter isOver: whether the match is over. Otherwise nobody has won it yet.
-    func complete(_ entries: inout [Entry], isOver: Bool = true) {
-        guard rule != .together else { return }
+    /// - Parameters:
+    ///   - persons: the number of persons who play. One may play two hands.
+    ///   - isOver: whether the match is over. Otherwise nobody has won it yet.
+    func complete(_ entries: inout [Entry], persons: Int, isOver: Bool = true) {
+        guard persons > 1, rule != .together else { return }
         Self.shareWins(&entries)
         let totals = entries.compactMap(\.total)
         if isByTotals, totals.count == entries.count, entries.allSatisfy({ $0.rank == nil }) {
@@ -55,15 +58,18 @@ struct Ranking {
         }
         guard isOver, entries.allSatisfy({ $0.isWinner == nil }), entries.contains(where: { $0.rank != nil })
         else { return }
-        for index in entries.indices { entries[index].isWinner = entries[index].rank == 1 }
+        for index in entries.indices where entries[index].rank == 1 { entries[index].isWinner = true }
+        Self.shareWins(&entries)
+        for index in entries.indices where entries[index].isWinner == nil { entries[index].isWinner = false }
     }
 
     /// Lets those win whose team has a winner, unless somebody recorded that they did not.
     private static func shareWins(_ entries: inout [Entry]) {
         guard entries.contains(where: { $0.isWinner == true && $0.team != nil }) else { return }
-        let teams = Set(entries.filter { $0.isWinner == true }.compactMap(\.team))
+        // Other programs may write an empty team.
+        let teams = Set(entries.filter { $0.isWinner == true }.compactMap { $0.team?.filled })
         for index in entries.indices where entries[index].isWinner == nil {
-            if let team = entries[index].team, teams.contains(team) { entries[index].isWinner = true }
+            if let team = entries[index].team?.filled, teams.contains(team) { entries[index].isWinner = true }
         }
     }
 

@@ -44,6 +44,8 @@ struct Play {
 
     /// The time of a play on the clock of this machine.
     struct LocalTime: Equatable {
+        /// Seconds since 1970, by the clock on the wall.
+        let seconds: Int
         /// Days since 1970.
         let day: Int
         /// 0 to 23.
@@ -60,7 +62,9 @@ extension Play.LocalTime {
     /// - Parameter seconds: since 1970, by the clock on the wall.
     init(seconds: Int) {
         let day = Int((Double(seconds) / 86_400).rounded(.down))
-        self.init(day: day, hour: (seconds - day * 86_400) / 3600, weekday: ((day + 3) % 7 + 7) % 7)
+        self.init(
+            seconds: seconds, day: day, hour: (seconds - day * 86_400) / 3600,
+            weekday: ((day + 3) % 7 + 7) % 7)
     }
 
     /// Returns a day as `2025-03-05`.

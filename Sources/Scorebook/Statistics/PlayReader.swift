@@ -106,8 +106,7 @@ struct PlayReader {
             let found = try Self.read(totals, head.match)
             for index in entries.indices { entries[index].total = found[seats[index].player] }
         }
-        // One person alone has always the best total. Only a record says whether they won.
-        if persons > 1 { ranking.complete(&entries) }
+        ranking.complete(&entries, persons: persons)
         let kind: Play.Kind =
             persons == 1 ? .solo : ranking.rule == .together ? .cooperative : .competitive
         return Play(

@@ -51,7 +51,7 @@ struct StatisticsCount: Sendable {
         let person: Int
         let game: Int
         let points: Double
-        let day: Int?
+        let time: Play.LocalTime?
     }
 
     private var figures = Statistics()
@@ -61,7 +61,7 @@ struct StatisticsCount: Sendable {
     private var persons = Numbered<PersonCount>()
     private var wins: [Win] = []
     private var bests: [Int: Best] = [:]
-    private var course: [(day: Int, hour: Int, match: String, isWon: Bool)] = []
+    private var course: [(seconds: Int, match: String, isWon: Bool)] = []
 
     init(person: Int? = nil, records: Records = .none, lowestWins: Set<Int> = []) {
         self.person = person
@@ -94,7 +94,7 @@ struct StatisticsCount: Sendable {
         countRecords(play)
         if person == nil, play.kind == .competitive, isDecided { countWins(play) }
         if own != nil, play.kind == .competitive, isDecided {
-            course.append((play.time?.day ?? .min, play.time?.hour ?? 0, play.match, isWon))
+            course.append((play.time?.seconds ?? .min, play.match, isWon))
         }
     }
 
@@ -151,7 +151,7 @@ struct StatisticsCount: Sendable {
             guard let points = part.total else { continue }
             let key = records == .byPerson ? part.person : play.game
             let best = Best(
-                match: play.match, person: part.person, game: play.game, points: points, day: play.time?.day)
+                match: play.match, person: part.person, game: play.game, points: points, time: play.time)
             if bests[key].map({ isBetter(best, $0) }) ?? true { bests[key] = best }
         }
     }
@@ -196,7 +196,7 @@ struct StatisticsCount: Sendable {
             Statistics.Best(
                 match: best.match, person: personNames[recordNames[best.person]] ?? "",
                 game: gameNames[recordNames[best.game]] ?? "",
-                points: best.points, day: best.day.map(day))
+                points: best.points, day: best.time.map { day($0.day) })
         }
         // Totals of different games cannot be compared.
         if records == .byGame { figures.records.sort { ($0.game, $0.match) < ($1.game, $1.match) } }
@@ -217,7 +217,7 @@ struct StatisticsCount: Sendable {
         guard left.points == right.points else {
             return lowestWins.contains(left.game) ? left.points < right.points : left.points > right.points
         }
-        return (left.day ?? .min, left.match) < (right.day ?? .min, right.match)
+        return (left.time?.seconds ?? .min, left.match) < (right.time?.seconds ?? .min, right.match)
     }
 
     /// - Parameter persons: the persons who played, those with the most plays first.
@@ -239,7 +239,7 @@ struct StatisticsCount: Sendable {
 
     private func streaks() -> Statistics.Streaks {
         var streaks = Statistics.Streaks()
-        for play in course.sorted(by: { ($0.day, $0.hour, $0.match) < ($1.day, $1.hour, $1.match) }) {
+        for play in course.sorted(by: { ($0.seconds, $0.match) < ($1.seconds, $1.match) }) {
             streaks.append(isWon: play.isWon)
         }
         return streaks

@@ -104,6 +104,20 @@ struct BoardGameGeekTests {
         #expect(sheet.players.filter { $0.winner == true }.map(\.person) == ["Ada Lovelace"])
     }
 
+    /// A table of three has three persons.
+    @Test func playersWithoutANameAreNotTheSame() async throws {
+        let scorebook = try Support.scorebook()
+        try await `import`(scorebook, replacing: "name=\"Grace Hopper\"", with: "name=\"\"")
+        let sheet = try await scorebook.matchSheet("2021-01-05")
+        #expect(
+            sheet.players.map { "\($0.person) \($0.writtenTotal ?? "")" } == [
+                "Ada Lovelace 7", "Anonymous player 3", "Anonymous player 2 -2",
+            ])
+        #expect(Set(sheet.players.map(\.personRecord)).count == 3)
+        let persons = try await scorebook.persons().map { "\($0.person.name) \($0.matches)" }
+        #expect(persons == ["Ada Lovelace 4", "Anonymous player 5", "Anonymous player 2 1", "林美咲 2"])
+    }
+
     // MARK: Files that are imported again
 
     @Test(arguments: ["collection.bgg.xml", "collection.bgg.csv", plays])

@@ -86,6 +86,21 @@ struct MatchSheetTests {
                 """)
     }
 
+    /// A person alone has always the best total. Only a record says whether they won.
+    @Test(arguments: [nil, true, false])
+    func pointsMakeNoWinnerOfAPersonAlone(recorded: Bool?) async throws {
+        let scorebook = try Support.scorebook()
+        _ = try await scorebook.addGame(NewGame(name: "Yacht"))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Yacht", players: [NewPlayer("Ada", score: "10", isWinner: recorded)],
+                createsPersons: true))
+        let sheet = try await scorebook.matchSheet("last")
+        #expect(sheet.players.map(\.winner) == [recorded] && sheet.players.map(\.rank) == [nil])
+        let won = try await scorebook.matches(MatchFilter(winner: "Ada"))
+        #expect(won.count == (recorded == true ? 1 : 0))
+    }
+
     @Test func roundsHaveColumns() async throws {
         let scorebook = try Support.scorebook()
         _ = try await scorebook.addGame(NewGame(name: "Yacht"))

@@ -36,6 +36,18 @@ struct ScoreKeepingTests {
             ])
     }
 
+    @Test func twoNumbersWithAColonAreAScoreAndNoRound() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        for line in ["2:30 2:45 -", "set 1:05 - -", "3: 1:10 -  -", "4:\tada=2", "5:Ada=3"] {
+            _ = try await keeping.take(line)
+        }
+        #expect(
+            try await rows(scorebook) == [
+                "Ada|1|null|1:05", "Alan|1|null|2:45", "Ada|3|null|1:10", "Ada|4|2|null", "Ada|5|3|null",
+            ])
+    }
+
     /// Scores with names fill a round; then the next one begins.
     @Test func scoresWithNamesStayInARoundUntilItIsFull() async throws {
         let scorebook = try await scorebook()
@@ -100,6 +112,28 @@ struct ScoreKeepingTests {
             try await rows(scorebook).suffix(5) == [
                 "Ada|2|9|null", "Alan|2|1|null", "Grace|2|6|null", "Ada|3|9|null", "Alan|3|1|null",
             ])
+    }
+
+    /// Machines that were apart wrote two scores for one round. The new one takes the place of both.
+    @Test func aScoreIsSetInPlaceOfTwo() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        _ = try await keeping.take("7 2 3")
+        try await scorebook.execute(
+            """
+            INSERT INTO SBScore (recordName, player, round, points)
+            SELECT 'SBScore|~|0000000e-0000-4000-8000-000000000001', player, round, 8 FROM SBScore WHERE points = 7
+            """)
+        let both = try await rows(scorebook)
+        #expect(both.count == 4)
+        _ = try await keeping.take("set Ada=9")
+        #expect(try await rows(scorebook) == ["Ada|1|9|null", "Alan|1|2|null", "Grace|1|3|null"])
+        _ = try await keeping.take("undo")
+        #expect(try await rows(scorebook).sorted() == both.sorted())
+        // Without a line of its own.
+        let added = try await scorebook.addScores(
+            NewScores(match: "last", round: .number(1), values: [("Ada", "9")], replaces: true))
+        #expect(added.sheet.bySeat.map { $0.scores.map(\.points) } == [[9], [2], [3]])
     }
 
     /// What somebody may have meant is said; what is no number is a score as well.

@@ -17,10 +17,11 @@ struct StatisticsTests {
     }
 
     private func play(
-        _ scorebook: ScorebookStore, _ game: String, _ players: [NewPlayer], on date: String = "2021-03-05"
+        _ scorebook: ScorebookStore, _ game: String, _ players: [NewPlayer], on date: String = "2021-03-05",
+        at time: String = "12:00"
     ) async throws -> Match {
         try await scorebook.addMatch(
-            NewMatch(game: game, date: date + "T12:00:00Z", players: players, createsPersons: true))
+            NewMatch(game: game, date: "\(date)T\(time):00Z", players: players, createsPersons: true))
     }
 
     private func line(_ figures: Statistics, _ name: String) throws -> Statistics.PersonLine {
@@ -142,6 +143,28 @@ struct StatisticsTests {
         #expect(try line(ada, "Eve").versus?.wins == 1)
     }
 
+    /// Nobody recorded a winner. A team without a name is none.
+    @Test(arguments: [
+        ("", [true, true, false, false]),
+        ("UPDATE SBPlayer SET rank = 1 WHERE seatOrder = 3", [false, false, true, true]),
+        ("UPDATE SBPlayer SET team = ''", [true, false, false, false]),
+    ])
+    func aTeamWinsTogetherAlsoByTotalsAndPlaces(change: String, won: [Bool]) async throws {
+        let scorebook = try await scorebook()
+        let match = try await play(
+            scorebook, "Catan",
+            [
+                NewPlayer("Ada", score: "10", team: "red"), NewPlayer("Alan", score: "1", team: "red"),
+                NewPlayer("Eve", score: "7", team: "blue"), NewPlayer("Grace", score: "7", team: "blue"),
+            ])
+        try await scorebook.execute(change)
+        let figures = try await scorebook.statistics()
+        let wins = try ["Ada", "Alan", "Eve", "Grace"].map { try line(figures, $0).results.competitive.wins }
+        #expect(wins.map { $0 == 1 } == won)
+        let sheet = try await scorebook.matchSheet("\(match.recordName)")
+        #expect(sheet.bySeat.map { $0.winner == true } == won)
+    }
+
     @Test func twoHandsAreOnePart() async throws {
         let scorebook = try await scorebook()
         let match = try await play(
@@ -164,6 +187,18 @@ struct StatisticsTests {
         let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
         #expect(ada.streaks == Statistics.Streaks(current: -3, longestWins: 3, longestLosses: 3))
         #expect(try await scorebook.statistics().streaks == nil)
+    }
+
+    @Test func runsAndBestScoresGoByTheMinute() async throws {
+        let scorebook = try await scorebook()
+        for (time, ada, alan) in [("20:50", "9", "5"), ("20:05", "6", "9"), ("20:20", "5", "9")] {
+            _ = try await play(
+                scorebook, "Catan", [NewPlayer("Ada", score: ada), NewPlayer("Alan", score: alan)], at: time)
+        }
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.streaks == Statistics.Streaks(current: 1, longestWins: 1, longestLosses: 2))
+        let catan = try await scorebook.statistics(StatisticsFilter(game: "Catan"))
+        #expect(catan.records.map(\.person) == ["Alan", "Ada"])
     }
 
     @Test func bestScoresOfAGameAndOfAPerson() async throws {
@@ -245,7 +280,6 @@ struct StatisticsTests {
             var winners: [String: Set<String>] = [:]
             let reader = PlayReader(choice: .init(), readsTotals: true)
             try reader.forEach(db) { play in
-                guard play.kind != .solo else { return }
                 winners[play.match] = Set(
                     play.parts.filter { $0.hasWon == true }.map { reader.numbers.names[$0.person] })
             }
