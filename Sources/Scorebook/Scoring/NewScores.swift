@@ -94,9 +94,7 @@ extension ScorebookStore {
     static func lastRound(_ db: Database, _ match: RecordName) throws -> Int {
         let sql =
             "SELECT max(round) FROM SBScore WHERE player IN (SELECT recordName FROM SBPlayer WHERE match = ?)"
-        let last = try Int.fetchOne(db, sql: sql, arguments: [match.description]) ?? 0
-        // Other programs may write any number.
-        return min(max(0, last), Bounds.rounds.upperBound)
+        return Bounds.lastRound(try Int.fetchOne(db, sql: sql, arguments: [match.description]))
     }
 
     /// Refuses a round that is out of bounds, or so far behind the last one that it is a typing error.

@@ -62,6 +62,13 @@ public struct MatchSheet: Sendable, Equatable {
     /// The players by place, as far as it is known, then by seat.
     public let players: [Line]
 
+    /// The round that the next scores are for: the last one until each player has a score in it, then the one after it.
+    public var nextRound: Int {
+        let last = Bounds.lastRound(players.flatMap { $0.scores.compactMap(\.round) }.max())
+        let isOpen = players.contains { line in !line.scores.contains { $0.round == last } }
+        return last > 0 && isOpen ? last : last + 1
+    }
+
     /// Puts the parts together. Players and scores may be in any order.
     ///
     /// - Parameter game: nil if the store has none. A program without foreign keys may have deleted it.

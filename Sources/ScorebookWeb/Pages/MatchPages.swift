@@ -81,7 +81,7 @@ extension Pages {
     private static func title(_ sheet: MatchSheet) -> String { sheet.game.isEmpty ? "(no game)" : sheet.game }
 
     private static func content(_ sheet: MatchSheet, _ reader: Reader) -> [String: Any] {
-        let round = nextRound(sheet)
+        let round = sheet.nextRound
         return [
             "path": path(sheet.recordName), "game": title(sheet), "gamePath": path(sheet.gameRecord),
             "date": sheet.date.map(reader.moment).shown, "place": sheet.location.shown,
@@ -96,14 +96,6 @@ extension Pages {
                 ] as [String: Any]
             },
         ]
-    }
-
-    /// The round that the next scores are for: the last one until each player has a score in it, then the one after it.
-    private static func nextRound(_ sheet: MatchSheet) -> Int {
-        let last = sheet.players.flatMap { $0.scores.compactMap(\.round) }.max() ?? 0
-        guard last > 0 else { return 1 }
-        let isOpen = sheet.players.contains { line in !line.scores.contains { $0.round == last } }
-        return isOpen ? last : last + 1
     }
 
     /// The sheet as a table: a column for each player in the order of the seats, a row for each round.
