@@ -176,6 +176,24 @@ class PictureTests(BrowserCase):
             self.assertEqual(self.pictures(), [])
         self.complaints = [one for one in self.complaints if "422" not in one]
 
+    def test_a_long_name_in_another_script_is_cut(self):
+        page = self.begin()
+        picture = self.draw(page, "one.jpg").read_bytes()
+        self.add(page, {"name": "桌" * 100 + ".jpg", "mimeType": "image/jpeg", "buffer": picture})
+        expect(page.locator(".pictures img")).to_have_count(1)
+        self.assertEqual([one["image"]["name"] for one in self.pictures()], ["桌" * 65 + ".jpg"])
+
+    def test_what_the_system_says_stays_in_the_log(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        with mock.patch.dict(os.environ, TMPDIR=str(gone)):
+            page = self.begin()
+        gone.rmdir()
+        self.add(page, self.draw(page, "one.jpg"))
+        expect(page.locator(".error")).to_have_text("The scorebook cannot do this now.")
+        self.assertNotIn(str(gone), page.content())
+        self.forgive("500")
+
     def test_a_picture_is_never_a_page(self):
         page = self.begin()
         script = self.folder / "both.gif"
