@@ -128,6 +128,21 @@ class PictureTests(BrowserCase):
         expect(page.locator(".pictures img")).to_have_count(1)
         self.assertEqual(len(self.pictures()), 1)
 
+    def test_each_form_is_taken_back_alone(self):
+        page = self.begin()
+        for name in ("one.png", "two.png"):
+            self.add(page, self.draw(page, name, "image/png", 300, 300))
+            expect(page.locator(".notice")).to_contain_text("Saved.")
+        page.goto(self.kitchen.address + "/people")
+        page.locator("#list").get_by_role("link", name="Ada").tap()
+        page.get_by_text("Set a picture").tap()
+        page.get_by_label("Choose a picture").set_input_files(self.draw(page, "ada.png", "image/png", 200, 200))
+        page.get_by_role("button", name="Set it").tap()
+        page.locator(".notice").get_by_role("button", name="Take back").tap()
+        expect(page.locator(".notice")).to_contain_text("Taken back.")
+        self.assertIn("image add", self.kitchen.run("undo"))
+        self.assertEqual([one["image"]["name"] for one in self.pictures()], ["one.png"])
+
     def test_a_person_and_a_game_have_one(self):
         page = self.begin()
         file = self.draw(page, "portrait.png", "image/png", 200, 200)
