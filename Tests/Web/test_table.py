@@ -94,6 +94,27 @@ class TableTests(BrowserCase):
         page.get_by_role("button", name="Take back").tap()
         expect(page.locator("#sheet tbody tr")).to_have_count(0)
 
+    def test_a_correction_stays_when_what_it_corrects_comes_again(self):
+        page = self.table()
+        self.kitchen.run("score", "add", "last", "Ada=5", "--round", "1")
+        answers = []
+
+        def lose(route):
+            answers.append(route.fetch())
+            route.abort()
+
+        self.write_down(page, round=1, Ada="7")
+        expect(page.get_by_role("button", name="Take mine")).to_be_visible()
+        page.route("**/scores", lose)
+        page.get_by_role("button", name="Take mine").tap()
+        expect(page.get_by_role("status")).to_contain_text("One entry waits")
+        self.kitchen.run("score", "set", "last", "Ada=9", "--round", "1")
+        page.unroute("**/scores")
+        expect(page.get_by_role("status")).to_contain_text("Written down")
+        expect(self.cell(page, 1, 1)).to_have_text("9")
+        self.assertEqual([one["points"] for one in self.kitchen.add("score", "list", "--match", "last")], [9])
+        self.forgive("409", "ERR_FAILED")
+
     def test_what_is_typed_without_network_comes_later(self):
         machine = self.machine()
         path = self.match(machine, "Ada", "Alan")

@@ -57,7 +57,7 @@ public struct ScoreEntry: Sendable {
 
 extension ScorebookStore {
     /// Writes down the scores of an entry. Where a player has a score in that round already, it is left as it is and
-    /// returned, unless the entry replaces it or both are equal. An entry that is there is not written again.
+    /// returned, unless the entry replaces it or both are equal. An entry that comes again is not written again.
     ///
     /// - Throws: ``ScorebookError``: `notFound` when there is no such match; `invalidValue` for a player of another match,
     ///   a score that looks like a number and is none, and a round far behind the last one. Nothing is written then.
@@ -90,7 +90,7 @@ extension ScorebookStore {
     }
 
     /// - Returns: the scores that are there in place of the one to write: several, if machines that did not see each other wrote one
-    ///   each. Empty if there is none, or if the only one is equal.
+    ///   each. Empty if there is none, if the only one is equal, and if the entry replaces them.
     private func write(
         _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ value: ScoreValue
     ) throws -> [Score] {
@@ -100,16 +100,13 @@ extension ScorebookStore {
         let new = Score(
             recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
         let present = try Self.allPresent(db, new)
-        guard let first = present.first else {
-            try new.insert(db)
-            return []
+        if let first = present.first, !entry.replaces {
+            let isEqual = present.count == 1 && first.points == new.points && first.text == new.text
+            return isEqual ? [] : present
         }
-        guard present.count > 1 || first.points != new.points || first.text != new.text else { return [] }
-        guard entry.replaces else { return present }
-        for other in present.dropFirst() { try records.delete(db, other.recordName) }
-        var score = first
-        (score.points, score.text) = (new.points, new.text)
-        try score.updateChanges(db, from: first)
+        // The new score has the name of the entry: so it is known when it comes again, whatever somebody has made of it.
+        for other in present { try records.delete(db, other.recordName) }
+        try new.insert(db)
         return []
     }
 
