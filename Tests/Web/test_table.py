@@ -94,6 +94,52 @@ class TableTests(BrowserCase):
         page.get_by_role("button", name="Take back").tap()
         expect(page.locator("#sheet tbody tr")).to_have_count(0)
 
+    def take_mine(self, page, **scores):
+        """Writes scores in the place of those that others have written in round 1."""
+        self.write_down(page, round=1, **scores)
+        page.get_by_role("button", name="Take mine").tap()
+        expect(page.get_by_role("status")).to_contain_text("Written down")
+        self.forgive("409")
+
+    def test_what_an_entry_replaced_comes_back(self):
+        page = self.table()
+        self.kitchen.run("score", "add", "last", "Ada=5", "--round", "1")
+        self.take_mine(page, Ada="7")
+        expect(self.cell(page, 1, 1)).to_have_text("7")
+        page.get_by_role("button", name="Take back").tap()
+        expect(page.get_by_role("status")).to_have_text("Taken back.")
+        expect(self.cell(page, 1, 1)).to_have_text("5")
+
+    def test_what_somebody_corrected_is_not_taken_back(self):
+        page = self.table()
+        other = self.another(self.kitchen)
+        for correct, says in (
+            (lambda: self.take_mine(other, Ada="7"), "Nothing was taken back: somebody has changed it since."),
+            (lambda: self.kitchen.run("score", "set", "last", "Ada=7", "--round", "2"), "The score 7 of Ada in Hearts"),
+        ):
+            self.write_down(page, Ada="5")
+            expect(page.get_by_role("button", name="Take back")).to_be_visible()
+            correct()
+            page.get_by_role("button", name="Take back").tap()
+            expect(page.get_by_role("status")).to_contain_text(says)
+            expect(self.cell(page, 1, 1)).to_have_text("7")
+            page.get_by_label("Scores of round").fill("2")
+        self.forgive("422")
+        self.assertEqual([one["points"] for one in self.kitchen.add("score", "list", "--match", "last")], [7, 7])
+
+    def test_what_cannot_be_taken_back_now_is_told(self):
+        page = self.table()
+        self.write_down(page, Ada="5")
+        page.route("**/back", lambda route: route.fulfill(status=500, json={"message": "Not now."}))
+        page.get_by_role("button", name="Take back").tap()
+        expect(page.get_by_role("status")).to_contain_text("Not now.")
+        page.unroute("**/back")
+        page.context.clear_cookies()
+        page.get_by_role("button", name="Take back").tap()
+        expect(page.get_by_role("status")).to_contain_text("This browser does not know this scorebook yet.")
+        expect(page.get_by_role("button", name="Take back")).to_be_visible()
+        self.forgive("500", "401")
+
     def test_a_correction_stays_when_what_it_corrects_comes_again(self):
         page = self.table()
         self.kitchen.run("score", "add", "last", "Ada=5", "--round", "1")

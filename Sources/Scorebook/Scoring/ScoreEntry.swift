@@ -27,9 +27,7 @@ public struct ScoreEntry: Sendable {
     }
 
     /// The name of the score of one player.
-    fileprivate func scoreName(_ player: RecordName) -> RecordName { Self.scoreName(id, player) }
-
-    fileprivate static func scoreName(_ id: UUID, _ player: RecordName) -> RecordName {
+    fileprivate func scoreName(_ player: RecordName) -> RecordName {
         let key = UUID(derivedFrom: "scorebook-peer score entry 1", id.uuidString, player.description)
         return .named(.score, key.uuidString.lowercased())
     }
@@ -108,21 +106,5 @@ extension ScorebookStore {
         for other in present { try records.delete(db, other.recordName) }
         try new.insert(db)
         return []
-    }
-
-    /// Takes back the scores of an entry that are still as it wrote them.
-    ///
-    /// - Parameter id: the id of the entry.
-    /// - Returns: the match as it is now.
-    /// - Throws: ``ScorebookError`` `notFound` when there is no such match.
-    public func takeBackEntry(_ id: UUID, match: RecordName) async throws -> MatchSheet {
-        try await write { [self] db in
-            let sheet = try MatchSheet(db, match)
-            for line in sheet.players {
-                let name = ScoreEntry.scoreName(id, line.recordName)
-                if line.scores.contains(where: { $0.recordName == name }) { try records.delete(db, name) }
-            }
-            return try MatchSheet(db, match)
-        }
     }
 }

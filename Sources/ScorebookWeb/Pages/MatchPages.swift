@@ -19,12 +19,6 @@ extension Pages {
             let form = try await request.decode(as: ScoreForm.self, context: context)
             return try await enter(form, in: record(.match, context), request, context)
         }
-        router.post("matches/:id/scores/back") { request, context in
-            let form = try await request.decode(as: EntryForm.self, context: context)
-            let match = try record(.match, context)
-            _ = try await command("undo").scorebook.takeBackEntry(form.entry, match: match)
-            return request.wantsJSON ? try json(["message": "Taken back."]) : redirect(Self.path(match))
-        }
     }
 
     // MARK: Lists
@@ -133,13 +127,9 @@ extension Pages {
 
     // MARK: Scores
 
-    /// The id that a page, or the script, gave an entry.
-    private struct EntryForm: Decodable {
-        let entry: UUID
-    }
-
     /// The form for the scores of one round.
     private struct ScoreForm: Decodable {
+        /// The id that a page, or the script, gave the entry.
         let entry: UUID
         /// 1 for the first round; nil for scores of the whole match.
         let round: Int?
@@ -159,6 +149,8 @@ extension Pages {
         }
 
         let conflicts: [Conflict]
+        /// By which the entry is taken back; nil if there is nothing to take back.
+        let run: UUID?
     }
 
     private func enter(
@@ -171,7 +163,8 @@ extension Pages {
             }
             values[name] = text
         }
-        let (scorebook, run) = command("score add")
+        // The script sends an entry until it has the answer. Whenever that comes, the entry can be taken back.
+        let (scorebook, run) = command("score add", run: request.wantsJSON ? form.entry : UUID())
         let outcome = try await scorebook.enter(
             ScoreEntry(
                 id: form.entry, match: match, round: form.round, values: values,
@@ -181,7 +174,8 @@ extension Pages {
                 ScoreAnswer(
                     conflicts: outcome.conflicts.map {
                         .init(player: "\($0.player)", name: $0.person, present: $0.present, typed: $0.typed)
-                    }), outcome.conflicts.isEmpty ? .ok : .conflict)
+                    }, run: try await scorebook.hasWritten("\(run)") ? run : nil),
+                outcome.conflicts.isEmpty ? .ok : .conflict)
         }
         guard !outcome.conflicts.isEmpty else { return try await saved(run, at: Self.path(match)) }
         return try render(

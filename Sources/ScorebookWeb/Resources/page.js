@@ -121,10 +121,14 @@ async function send() {
       if (answer.status === 401) return tellWaiting("until this browser is let in again");
       if (answer.status >= 500) return tellWaiting("for the scorebook");
       const text = await answer.json();
-      if (answer.ok) drop((last = next));
-      else keep(waiting().map((other) => (other.entry === next.entry ? { ...other, answer: text } : other)));
+      if (!answer.ok) {
+        keep(waiting().map((other) => (other.entry === next.entry ? { ...other, answer: text } : other)));
+        continue;
+      }
+      drop(next);
+      last = text;
     }
-    if (last) say("Written down.", button("Take back", () => takeBack(last)));
+    if (last) say("Written down.", ...(last.run ? [button("Take back", () => takeBack(last.run))] : []));
     settle();
     refresh();
   } catch {
@@ -194,13 +198,16 @@ function putBack(entry) {
   return true;
 }
 
-async function takeBack(entry) {
+async function takeBack(run) {
+  const again = button("Take back", () => takeBack(run));
   try {
-    await post(`${entry.path}/back`, [["entry", entry.entry]]);
-    say("Taken back.");
+    const answer = await post("/back", [["run", run]]);
+    const { message } = await answer.json();
+    // A browser that is let in again, or a scorebook that is well again, can still take it back.
+    say(message, ...(answer.status === 401 || answer.status >= 500 ? [again] : []));
     refresh();
   } catch {
-    say("This needs the network.", button("Take back", () => takeBack(entry)));
+    say("This needs the network.", again);
   }
 }
 
