@@ -167,16 +167,36 @@ class TableTests(BrowserCase):
         page = self.browser(machine.serve("web", "--port", "0"))
         page.goto(machine.address + path)
         page.context.set_offline(True)
-        for round, score in ((1, "5"), (2, "6")):
+        for round in (1, 2):
             page.get_by_label("Scores of round").fill(str(round))
-            page.get_by_role("textbox", name="Ada").fill(score)
+            page.get_by_role("textbox", name="Ada").fill("5")
+            page.get_by_role("textbox", name="Alan").fill(str(6 + round))
             page.get_by_role("button", name="Write down").tap()
             expect(page.get_by_role("status")).to_contain_text("network")
         expect(page.get_by_role("status")).to_contain_text("2 entries wait")
         page.context.set_offline(False)
-        expect(self.cell(page, 2, 1)).to_have_text("6")
+        expect(self.cell(page, 2, 2)).to_have_text("8")
         self.complaints = [one for one in self.complaints if "ERR_INTERNET_DISCONNECTED" not in one]
-        self.assertEqual(len(machine.add("score", "list", "--match", "last")), 2)
+        self.assertEqual(
+            sorted((one["round"], one["points"]) for one in machine.add("score", "list", "--match", "last")),
+            [(1, 5), (1, 7), (2, 5), (2, 8)])
+
+    def test_a_score_is_typed_that_the_field_has_shown(self):
+        page = self.table()
+        self.write_down(page, Ada="5")
+        expect(self.cell(page, 1, 1)).to_have_text("5")
+        ada = page.get_by_role("textbox", name="Ada")
+        expect(ada).to_have_value("5")
+        # The field shows round 1, which is open, and nothing of another round, also when the page comes back.
+        page.get_by_label("Scores of round").fill("2")
+        expect(ada).to_have_value("")
+        page.get_by_role("textbox", name="Alan").fill("3")
+        page.reload()
+        expect(page.get_by_label("Scores of round")).to_have_value("2")
+        expect(ada).to_have_value("")
+        self.write_down(page, Ada="5")
+        expect(self.cell(page, 2, 2)).to_have_text("3")
+        expect(self.cell(page, 2, 1)).to_have_text("5")
 
     def test_an_answer_that_is_lost_writes_nothing_twice(self):
         machine = self.machine()

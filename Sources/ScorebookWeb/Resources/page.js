@@ -195,7 +195,17 @@ function putBack(entry) {
     input.value = entry.fields[number][1];
     if (input.name !== "round") input.defaultValue = "";
   }
+  followRound(form);
   return true;
+}
+
+// Fields in which nobody has typed show nothing when somebody chooses another round than theirs.
+function followRound(form) {
+  const { round } = form.elements;
+  if (round.value === round.defaultValue) return;
+  for (const input of form.querySelectorAll("[data-score]")) {
+    if (input.value === input.defaultValue) input.value = input.defaultValue = "";
+  }
 }
 
 async function takeBack(run) {
@@ -223,14 +233,20 @@ for (const form of document.querySelectorAll("form[data-entry]")) {
   const draft = `draft ${path}`;
   const fields = JSON.parse(sessionStorage.getItem(draft) ?? "null");
   if (fields) putBack({ path, fields });
-  form.addEventListener("input", () => sessionStorage.setItem(draft, JSON.stringify(typed())));
+  form.addEventListener("input", ({ target }) => {
+    // Otherwise a score that is typed again as the field has shown it would not count as typed.
+    if (inputs.includes(target)) target.defaultValue = "";
+    followRound(form);
+    sessionStorage.setItem(draft, JSON.stringify(typed()));
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const fields = typed();
     if (!fields) return say("Type a score first.");
     sessionStorage.removeItem(draft);
     // Nothing is typed any more, so that the fields follow the scorebook again.
-    for (const input of [round, ...inputs]) input.defaultValue = input.value;
+    for (const input of inputs) input.value = input.defaultValue = "";
+    round.defaultValue = round.value;
     document.activeElement?.blur();
     enter(path, fields);
   });
