@@ -294,6 +294,30 @@ class TableTests(BrowserCase):
         expect(page.get_by_label("Scores of round")).to_have_value("1")
         expect(page.get_by_role("textbox", name="Alan")).to_have_value("")
 
+    def test_scores_of_the_whole_match_are_mended(self):
+        page = self.table("Ada=10", "Alan=8")
+        total = page.locator("#sheet tfoot tr").first.locator("td").first
+        for look, score in (({}, "12"), ({"java_script_enabled": False}, "13")):
+            page = self.another(self.kitchen, **look)
+            expect(page.get_by_label("Scores of round")).to_have_count(0)
+            expect(page.get_by_role("textbox", name="Alan")).to_have_value("8")
+            self.write_down(page, Ada=score)
+            page.get_by_role("button", name="Take mine").tap()
+            expect(total).to_have_text(f"{score} leads")
+        self.assertEqual(
+            [(one["round"], one["points"]) for one in self.kitchen.add("score", "list", "--match", "last")],
+            [(None, 13), (None, 8)])
+        self.forgive("409")
+
+    def test_the_form_follows_the_first_scores(self):
+        page = self.table()
+        expect(page.get_by_label("Scores of round")).to_have_value("1")
+        self.kitchen.run("score", "add", "last", "Ada=10")
+        expect(page.get_by_label("Scores of round")).to_have_count(0)
+        expect(page.get_by_role("textbox", name="Ada")).to_have_value("10")
+        self.kitchen.run("score", "add", "last", "Ada=2", "--round", "1")
+        expect(page.get_by_label("Scores of round")).to_have_value("1")
+
     def test_another_machine_sees_it(self):
         self.kitchen, study = self.household()
         self.path = self.match(self.kitchen, "Ada", "Alan")

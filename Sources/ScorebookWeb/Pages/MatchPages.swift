@@ -82,7 +82,7 @@ extension Pages {
             "board": sheet.board.shown, "notes": sheet.notes.shown,
             "minutes": sheet.durationMinutes.map(reader.number).shown,
             "verdict": verdict(sheet).shown, "isUnfinished": sheet.isUnfinished,
-            "entry": UUID().uuidString.lowercased(), "round": round,
+            "entry": UUID().uuidString.lowercased(), "round": round.shown,
             "fields": sheet.bySeat.map { line in
                 [
                     "id": "\(line.recordName)", "name": person(line),

@@ -64,6 +64,9 @@ function takeFields(page) {
   if (!form) return;
   const inputs = [...form.querySelectorAll("[data-score], #round")];
   if (inputs.some((input) => input.value !== input.defaultValue || input === document.activeElement)) return;
+  // The first scores of a match say whether they are for rounds.
+  const other = page.querySelector("[data-live-fields]");
+  if (other && !other.elements.round !== !form.elements.round) return location.reload();
   for (const input of inputs) {
     const other = page.querySelector(`[name="${CSS.escape(input.name)}"]`);
     if (other) input.defaultValue = input.value = other.defaultValue;
@@ -170,7 +173,7 @@ function settle() {
     const text = conflicts.map((one) => `${one.name} has ${one.present} already, you typed ${one.typed}`).join("; ");
     const again = [...round, ...conflicts.map((one) => [`score[${one.player}]`, one.typed]), ["replaces", "1"]];
     say(
-      `Round ${round.map(([, number]) => number)}: ${text}.`,
+      `${round.map(([, number]) => `Round ${number}: `).join("")}${text}.`,
       button("Keep", () => done()),
       button("Take mine", () => {
         drop(entry);
@@ -202,7 +205,7 @@ function putBack(entry) {
 // Fields in which nobody has typed show nothing when somebody chooses another round than theirs.
 function followRound(form) {
   const { round } = form.elements;
-  if (round.value === round.defaultValue) return;
+  if (!round || round.value === round.defaultValue) return;
   for (const input of form.querySelectorAll("[data-score]")) {
     if (input.value === input.defaultValue) input.value = input.defaultValue = "";
   }
@@ -227,7 +230,8 @@ for (const form of document.querySelectorAll("form[data-entry]")) {
   const { round } = form.elements;
   const typed = () => {
     const changed = inputs.filter((input) => input.value !== input.defaultValue && input.value.trim() !== "");
-    return changed.length === 0 ? null : [["round", round.value], ...changed.map((input) => [input.name, input.value.trim()])];
+    if (changed.length === 0) return null;
+    return [...(round ? [round] : []), ...changed].map((input) => [input.name, input.value.trim()]);
   };
   // A phone may throw a page away while somebody looks elsewhere. What was typed comes back with it.
   const draft = `draft ${path}`;
@@ -246,7 +250,7 @@ for (const form of document.querySelectorAll("form[data-entry]")) {
     sessionStorage.removeItem(draft);
     // Nothing is typed any more, so that the fields follow the scorebook again.
     for (const input of inputs) input.value = input.defaultValue = "";
-    round.defaultValue = round.value;
+    if (round) round.defaultValue = round.value;
     document.activeElement?.blur();
     enter(path, fields);
   });
