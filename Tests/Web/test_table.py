@@ -294,6 +294,25 @@ class TableTests(BrowserCase):
         expect(page.get_by_label("Scores of round")).to_have_value("1")
         expect(page.get_by_role("textbox", name="Alan")).to_have_value("")
 
+    def test_the_keys_of_a_phone_type_every_score(self):
+        page = self.table()
+        ada, alan = (page.get_by_role("textbox", name=name) for name in ("Ada", "Alan"))
+        ada.tap()
+        for key in ("3", "Decimal point", "5", "Next", "abc"):
+            page.get_by_role("button", name=key).tap()
+        self.check_accessibility(page)
+        expect(ada).to_have_value("3.5")
+        # The browser shows its own keyboard for this field, until somebody leaves it.
+        expect(alan).to_be_focused()
+        expect(alan).to_have_attribute("inputmode", "text")
+        page.keyboard.type("DNF")
+        page.get_by_role("button", name="Delete the last character").tap()
+        expect(alan).to_have_attribute("inputmode", "none")
+        expect(alan).to_have_value("DN")
+        self.write_down(page, Alan="2:30")
+        expect(self.cell(page, 1, 1)).to_have_text("3.5")
+        expect(self.cell(page, 1, 2)).to_have_text("2:30")
+
     def test_scores_of_the_whole_match_are_mended(self):
         page = self.table("Ada=10", "Alan=8")
         total = page.locator("#sheet tfoot tr").first.locator("td").first

@@ -257,7 +257,7 @@ for (const form of document.querySelectorAll("form[data-entry]")) {
   keypad(form);
 }
 
-// Large keys, in place of the keyboard of a phone, which has no minus beside the digits.
+// Large keys, in place of the keyboard of a phone, which has no minus beside the digits. One of them brings that keyboard, for words.
 function keypad(form) {
   if (!matchMedia("(pointer: coarse)").matches) return;
   const inputs = [...form.querySelectorAll("[data-score]")];
@@ -265,33 +265,39 @@ function keypad(form) {
   for (const input of inputs) {
     input.inputMode = "none";
     input.addEventListener("focus", () => (current = input));
+    input.addEventListener("blur", () => (input.inputMode = "none"));
   }
-  const keys = document.createElement("div");
-  keys.className = "keypad";
-  const next = button("Next", () => {
+  const change = (edit) => () => {
+    current.value = edit(current.value);
+    current.dispatchEvent(new Event("input", { bubbles: true }));
+    current.focus();
+  };
+  const next = () => {
     current = inputs[(inputs.indexOf(current) + 1) % inputs.length];
     current.focus();
     current.select();
-  });
-  next.className = "next";
-  for (const text of ["1", "2", "3", "⌫", "4", "5", "6", "−", "7", "8", "9", "Next", "0"]) {
-    if (text === "Next") {
-      keys.append(next);
-      continue;
-    }
-    const one = button(text, () => {
-      const value = current.value;
-      if (text === "⌫") current.value = value.slice(0, -1);
-      else if (text === "−") current.value = value.startsWith("-") ? value.slice(1) : "-" + value;
-      else current.value = value + text;
-      current.dispatchEvent(new Event("input", { bubbles: true }));
-      current.focus();
-    });
-    if (text === "⌫") one.setAttribute("aria-label", "Delete the last digit");
-    if (text === "−") one.setAttribute("aria-label", "Minus");
-    keys.append(one);
+  };
+  const letters = () => {
+    current.blur();
+    current.inputMode = "text";
+    current.focus();
+  };
+  // What each key shows; how it is called where that says too little; and what it does, where it does not type what it shows.
+  const keys = [
+    ["1"], ["2"], ["3"], ["⌫", "Delete the last character", change((value) => value.slice(0, -1))],
+    ["4"], ["5"], ["6"], ["−", "Minus", change((value) => (value.startsWith("-") ? value.slice(1) : "-" + value))],
+    ["7"], ["8"], ["9"], ["Next", null, next],
+    [".", "Decimal point"], ["0"], ["abc", "abc, all letters", letters],
+  ];
+  const pad = document.createElement("div");
+  pad.className = "keypad";
+  for (const [text, name, action = change((value) => value + text)] of keys) {
+    const key = button(text, action);
+    if (name) key.setAttribute("aria-label", name);
+    if (action === next) key.className = "next";
+    pad.append(key);
   }
-  form.querySelector(".actions").before(keys);
+  form.querySelector(".actions").before(pad);
 }
 
 window.addEventListener("online", send);
