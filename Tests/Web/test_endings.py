@@ -61,6 +61,25 @@ class EndingTests(BrowserCase):
         page.get_by_role("button", name="Finish").tap()
         expect(page.locator("#sheet")).to_contain_text("Alan and Grace have won.")
 
+    def test_a_slip_in_the_teams_loses_nothing(self):
+        page = self.begin("--uses-teams", "true")
+        teams = page.locator("details", has=page.get_by_role("button", name="Keep the teams"))
+        # Meanwhile one has gone, and another one has a team.
+        self.kitchen.run("match", "edit", "last", "--remove", "Ada", "--team", "Grace=blue")
+        for name in ("Ada", "Alan"):
+            teams.get_by_label(name).fill("red")
+        teams.get_by_role("button", name="Keep the teams").tap()
+        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.get_by_label("Game")).to_have_value("Charades")
+        expect(page.locator("fieldset legend")).to_have_text(["Alan", "Grace"])
+        expect(page.get_by_role("group", name="Alan").get_by_label("Team")).to_have_value("red")
+        self.check_accessibility(page)
+        page.get_by_role("button", name="Save").tap()
+        expect(page.locator(".notice")).to_contain_text("Saved.")
+        sheet = self.kitchen.add("match", "show", "last")
+        self.assertEqual({one["person"]: one["team"] for one in sheet["players"]}, {"Alan": "red", "Grace": "blue"})
+        self.forgive("422")
+
     def test_the_rule_of_a_new_game(self):
         machine = self.machine()
         page = self.browser(machine.serve("web", "--port", "0"))

@@ -84,6 +84,28 @@ class PageTests(BrowserCase):
         page.get_by_role("link", name="All", exact=True).tap()
         expect(page.locator("#list li")).to_have_count(100)
 
+    def test_no_number_of_another_program_stops_the_server(self):
+        machine = self.machine()
+        match = machine.add("match", "add", "Hearts", "Ada", "Alan", "--new-game", "--new-persons", "--date", "2024-03-05 19:30")
+        for name in ("Ada", "Alan"):
+            machine.run("score", "add", "last", f"{name}=1", "--round", "1")
+        paths = ["/" + folder + "/" + one["recordName"].split("|~|")[1] + end
+                 for folder, one in (("matches", match), ("games", machine.add("game", "list")[0]), ("people", machine.add("person", "list")[0]))
+                 for end in ("", "/edit", "/delete")]
+        page = self.browser(machine.serve("web", "--port", "0"))
+        for number in (2 ** 63 - 1, -2 ** 63, 1e300, float("inf"), "many"):
+            with contextlib.closing(sqlite3.connect(machine.store / "scorebook.sqlite")) as database, database:
+                for table, columns in (
+                    ("SBScore", "round points"), ("SBPlayer", "seatOrder rank winner startPlayer"),
+                    ("SBMatch", "durationMinutes rounds rating"), ("SBGame", "bggID year minPlayers maxPlayers"),
+                ):
+                    for column in columns.split():
+                        database.execute(f"UPDATE {table} SET {column} = ?", [number])
+                database.execute("UPDATE scorebook_browser SET seen = ?", [number if isinstance(number, int) else 0])
+            for path in ("/", "/matches", "/games", "/people", "/statistics", "/statistics?year=2024", "/browsers", *paths):
+                answer = page.request.get(machine.address + path)
+                self.assertTrue(answer.ok, f"{path} with {number}: {answer.text()}")
+
     def test_matches_are_found(self):
         machine = self.filled_machine()
         page = self.browser(machine.serve("web", "--port", "0"), **DESK)

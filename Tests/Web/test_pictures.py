@@ -128,6 +128,21 @@ class PictureTests(BrowserCase):
         expect(page.locator(".pictures img")).to_have_count(1)
         self.assertEqual(len(self.pictures()), 1)
 
+    def test_each_form_is_taken_back_alone(self):
+        page = self.begin()
+        for name in ("one.png", "two.png"):
+            self.add(page, self.draw(page, name, "image/png", 300, 300))
+            expect(page.locator(".notice")).to_contain_text("Saved.")
+        page.goto(self.kitchen.address + "/people")
+        page.locator("#list").get_by_role("link", name="Ada").tap()
+        page.get_by_text("Set a picture").tap()
+        page.get_by_label("Choose a picture").set_input_files(self.draw(page, "ada.png", "image/png", 200, 200))
+        page.get_by_role("button", name="Set it").tap()
+        page.locator(".notice").get_by_role("button", name="Take back").tap()
+        expect(page.locator(".notice")).to_contain_text("Taken back.")
+        self.assertIn("image add", self.kitchen.run("undo"))
+        self.assertEqual([one["image"]["name"] for one in self.pictures()], ["one.png"])
+
     def test_a_person_and_a_game_have_one(self):
         page = self.begin()
         file = self.draw(page, "portrait.png", "image/png", 200, 200)
@@ -175,6 +190,24 @@ class PictureTests(BrowserCase):
             # All of them or none.
             self.assertEqual(self.pictures(), [])
         self.complaints = [one for one in self.complaints if "422" not in one]
+
+    def test_a_long_name_in_another_script_is_cut(self):
+        page = self.begin()
+        picture = self.draw(page, "one.jpg").read_bytes()
+        self.add(page, {"name": "桌" * 100 + ".jpg", "mimeType": "image/jpeg", "buffer": picture})
+        expect(page.locator(".pictures img")).to_have_count(1)
+        self.assertEqual([one["image"]["name"] for one in self.pictures()], ["桌" * 65 + ".jpg"])
+
+    def test_what_the_system_says_stays_in_the_log(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        with mock.patch.dict(os.environ, TMPDIR=str(gone)):
+            page = self.begin()
+        gone.rmdir()
+        self.add(page, self.draw(page, "one.jpg"))
+        expect(page.locator(".error")).to_have_text("The scorebook cannot do this now.")
+        self.assertNotIn(str(gone), page.content())
+        self.forgive("500")
 
     def test_a_picture_is_never_a_page(self):
         page = self.begin()

@@ -1,40 +1,15 @@
-"""Scores at the table: started with three taps, typed by several, and kept when the network goes."""
+"""Scores at the table: started with three taps, and typed by several."""
 
 import re
 import unittest
 
 from playwright.sync_api import expect
 
-from browser_case import DESK, BrowserCase
+from browser_case import DESK
+from table_case import TableCase
 
 
-class TableTests(BrowserCase):
-    def table(self, *players, **options):
-        """Begins a match of Ada and Alan, and opens its page."""
-        self.kitchen = self.machine()
-        self.path = self.match(self.kitchen, *(players or ("Ada", "Alan")))
-        return self.another(self.kitchen.serve("web", "--port", "0"), **options)
-
-    def another(self, machine, **options):
-        page = self.browser(machine, **options)
-        page.goto(machine.address + self.path)
-        return page
-
-    def write_down(self, page, round=None, **scores):
-        if round:
-            page.get_by_label("Scores of round").fill(str(round))
-        for name, score in scores.items():
-            page.get_by_role("textbox", name=name).fill(score)
-        page.get_by_role("button", name="Write down").click()
-
-    def match(self, machine, *players):
-        """Adds a match, and returns the path of its page."""
-        match = machine.add("match", "add", "Hearts", *players, "--new-game", "--new-persons", "--unfinished")
-        return "/matches/" + match["recordName"].split("|~|")[1]
-
-    def cell(self, page, row, column):
-        return page.locator(f"#sheet tbody tr:nth-child({row}) td:nth-of-type({column})")
-
+class TableTests(TableCase):
     def test_three_taps_begin_a_match(self):
         machine = self.machine()
         self.match(machine, "Ada", "Alan")
@@ -83,54 +58,6 @@ class TableTests(BrowserCase):
         expect(self.cell(first, 1, 2)).to_have_text("8")
         expect(first.locator("#sheet tfoot tr").first.locator("td").nth(1)).to_have_text(re.compile("8"))
 
-    def test_an_entry_is_taken_back(self):
-        machine = self.machine()
-        path = self.match(machine, "Ada", "Alan")
-        page = self.browser(machine.serve("web", "--port", "0"))
-        page.goto(machine.address + path)
-        page.get_by_role("textbox", name="Ada").fill("-5")
-        page.get_by_role("button", name="Write down").tap()
-        expect(self.cell(page, 1, 1)).to_have_text("-5")
-        page.get_by_role("button", name="Take back").tap()
-        expect(page.locator("#sheet tbody tr")).to_have_count(0)
-
-    def test_what_is_typed_without_network_comes_later(self):
-        machine = self.machine()
-        path = self.match(machine, "Ada", "Alan")
-        page = self.browser(machine.serve("web", "--port", "0"))
-        page.goto(machine.address + path)
-        page.context.set_offline(True)
-        for round, score in ((1, "5"), (2, "6")):
-            page.get_by_label("Scores of round").fill(str(round))
-            page.get_by_role("textbox", name="Ada").fill(score)
-            page.get_by_role("button", name="Write down").tap()
-            expect(page.get_by_role("status")).to_contain_text("network")
-        expect(page.get_by_role("status")).to_contain_text("2 entries wait")
-        page.context.set_offline(False)
-        expect(self.cell(page, 2, 1)).to_have_text("6")
-        self.complaints = [one for one in self.complaints if "ERR_INTERNET_DISCONNECTED" not in one]
-        self.assertEqual(len(machine.add("score", "list", "--match", "last")), 2)
-
-    def test_an_answer_that_is_lost_writes_nothing_twice(self):
-        machine = self.machine()
-        path = self.match(machine, "Ada", "Alan")
-        page = self.browser(machine.serve("web", "--port", "0"))
-        page.goto(machine.address + path)
-        answers = []
-
-        def lose(route):
-            answers.append(route.fetch())
-            route.abort() if len(answers) == 1 else route.fulfill(response=answers[-1])
-
-        page.route("**/scores", lose)
-        page.get_by_role("textbox", name="Ada").fill("5")
-        page.get_by_role("button", name="Write down").tap()
-        page.get_by_role("button", name="Try now").tap()
-        expect(page.get_by_role("status")).to_contain_text("Written down")
-        self.assertEqual(len(answers), 2)
-        self.assertEqual(len(machine.add("score", "list", "--match", "last")), 1)
-        self.complaints = [one for one in self.complaints if "ERR_FAILED" not in one]
-
     def test_a_slip_is_told_and_nothing_is_written(self):
         machine = self.machine()
         path = self.match(machine, "Ada", "Alan")
@@ -153,46 +80,6 @@ class TableTests(BrowserCase):
         expect(self.cell(page, 1, 1)).to_have_text("3")
         expect(self.cell(page, 1, 2)).to_have_text("7")
 
-    def test_an_entry_that_conflicts_is_asked_about_until_somebody_answers(self):
-        page = self.table()
-        page.context.set_offline(True)
-        self.write_down(page, round=1, Alan="8")
-        self.write_down(page, round=2, Alan="9")
-        self.kitchen.run("score", "add", "last", "Alan=7", "--round", "1")
-        page.context.set_offline(False)
-        # The next entry is written all the same, and the question is not gone with the page.
-        expect(self.cell(page, 2, 2)).to_have_text("9")
-        question = "Round 1: Alan has 7 already, you typed 8."
-        expect(page.get_by_role("status")).to_contain_text(question)
-        page.goto(self.kitchen.address + "/")
-        expect(page.get_by_role("status")).to_contain_text(question)
-        page.get_by_role("button", name="Take mine").tap()
-        expect(page.get_by_role("status")).to_contain_text("Written down")
-        page.goto(self.kitchen.address + self.path)
-        expect(self.cell(page, 1, 2)).to_have_text("8")
-        self.forgive("ERR_INTERNET_DISCONNECTED", "409")
-
-    def test_an_entry_waits_while_the_scorebook_cannot_take_it(self):
-        page = self.table()
-        page.route("**/scores", lambda route: route.fulfill(status=503, json={"message": "Not now."}))
-        self.write_down(page, Ada="5")
-        expect(page.get_by_role("status")).to_contain_text("One entry waits for the scorebook")
-        page.reload()
-        page.unroute("**/scores")
-        expect(page.get_by_role("status")).to_contain_text("Written down")
-        expect(self.cell(page, 1, 1)).to_have_text("5")
-        self.forgive("503")
-
-    def test_an_entry_waits_until_the_browser_is_let_in_again(self):
-        page = self.table()
-        page.context.clear_cookies()
-        self.write_down(page, Ada="5")
-        expect(page.get_by_role("status")).to_contain_text("One entry waits until this browser is let in again")
-        page.goto(self.kitchen.link)
-        expect(page.get_by_role("status")).to_contain_text("Written down")
-        self.assertEqual(len(self.kitchen.add("score", "list", "--match", "last")), 1)
-        self.forgive("401")
-
     def test_what_is_typed_comes_back_with_the_page(self):
         page = self.table()
         page.get_by_role("textbox", name="Ada").tap()
@@ -206,6 +93,49 @@ class TableTests(BrowserCase):
         page.reload()
         expect(page.get_by_label("Scores of round")).to_have_value("1")
         expect(page.get_by_role("textbox", name="Alan")).to_have_value("")
+
+    def test_the_keys_of_a_phone_type_every_score(self):
+        page = self.table()
+        ada, alan = (page.get_by_role("textbox", name=name) for name in ("Ada", "Alan"))
+        ada.tap()
+        for key in ("3", "Decimal point", "5", "Next", "abc"):
+            page.get_by_role("button", name=key).tap()
+        self.check_accessibility(page)
+        expect(ada).to_have_value("3.5")
+        # The browser shows its own keyboard for this field, until somebody leaves it.
+        expect(alan).to_be_focused()
+        expect(alan).to_have_attribute("inputmode", "text")
+        page.keyboard.type("DNF")
+        page.get_by_role("button", name="Delete the last character").tap()
+        expect(alan).to_have_attribute("inputmode", "none")
+        expect(alan).to_have_value("DN")
+        self.write_down(page, Alan="2:30")
+        expect(self.cell(page, 1, 1)).to_have_text("3.5")
+        expect(self.cell(page, 1, 2)).to_have_text("2:30")
+
+    def test_scores_of_the_whole_match_are_mended(self):
+        page = self.table("Ada=10", "Alan=8")
+        total = page.locator("#sheet tfoot tr").first.locator("td").first
+        for look, score in (({}, "12"), ({"java_script_enabled": False}, "13")):
+            page = self.another(self.kitchen, **look)
+            expect(page.get_by_label("Scores of round")).to_have_count(0)
+            expect(page.get_by_role("textbox", name="Alan")).to_have_value("8")
+            self.write_down(page, Ada=score)
+            page.get_by_role("button", name="Take mine").tap()
+            expect(total).to_have_text(f"{score} leads")
+        self.assertEqual(
+            [(one["round"], one["points"]) for one in self.kitchen.add("score", "list", "--match", "last")],
+            [(None, 13), (None, 8)])
+        self.forgive("409")
+
+    def test_the_form_follows_the_first_scores(self):
+        page = self.table()
+        expect(page.get_by_label("Scores of round")).to_have_value("1")
+        self.kitchen.run("score", "add", "last", "Ada=10")
+        expect(page.get_by_label("Scores of round")).to_have_count(0)
+        expect(page.get_by_role("textbox", name="Ada")).to_have_value("10")
+        self.kitchen.run("score", "add", "last", "Ada=2", "--round", "1")
+        expect(page.get_by_label("Scores of round")).to_have_value("1")
 
     def test_another_machine_sees_it(self):
         self.kitchen, study = self.household()

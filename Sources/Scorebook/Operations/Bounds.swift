@@ -46,6 +46,10 @@ enum Bounds {
     static let rounds = 0...100_000
     /// How far a new round may lie behind the last one: 33 in place of 3 is a typing error.
     static let roundGap = 5
+
+    /// Bounds the last round that a scorebook has, 0 for none, so that one can count on from there: other programs may write any number.
+    static func lastRound(_ found: Int?) -> Int { min(max(0, found ?? 0), rounds.upperBound) }
+
     static let rating = 0.0...10.0
     static let rank = 1...1000
     static let bggID = 1...Int(Int32.max)

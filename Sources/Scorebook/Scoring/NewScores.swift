@@ -90,7 +90,7 @@ extension ScorebookStore {
     }
 
     /// Gives the first of those scores the value of a new one, and deletes the others.
-    func replace(_ db: Database, _ present: [Score], by new: Score) throws {
+    private func replace(_ db: Database, _ present: [Score], by new: Score) throws {
         guard let first = present.first else { return }
         for other in present.dropFirst() { try records.delete(db, other.recordName) }
         var score = first
@@ -102,9 +102,7 @@ extension ScorebookStore {
     static func lastRound(_ db: Database, _ match: RecordName) throws -> Int {
         let sql =
             "SELECT max(round) FROM SBScore WHERE player IN (SELECT recordName FROM SBPlayer WHERE match = ?)"
-        let last = try Int.fetchOne(db, sql: sql, arguments: [match.description]) ?? 0
-        // Other programs may write any number.
-        return min(max(0, last), Bounds.rounds.upperBound)
+        return Bounds.lastRound(try Int.fetchOne(db, sql: sql, arguments: [match.description]))
     }
 
     /// Refuses a round that is out of bounds, or so far behind the last one that it is a typing error.

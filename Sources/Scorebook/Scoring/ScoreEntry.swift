@@ -27,9 +27,7 @@ public struct ScoreEntry: Sendable {
     }
 
     /// The name of the score of one player.
-    fileprivate func scoreName(_ player: RecordName) -> RecordName { Self.scoreName(id, player) }
-
-    fileprivate static func scoreName(_ id: UUID, _ player: RecordName) -> RecordName {
+    fileprivate func scoreName(_ player: RecordName) -> RecordName {
         let key = UUID(derivedFrom: "scorebook-peer score entry 1", id.uuidString, player.description)
         return .named(.score, key.uuidString.lowercased())
     }
@@ -57,7 +55,7 @@ public struct ScoreEntry: Sendable {
 
 extension ScorebookStore {
     /// Writes down the scores of an entry. Where a player has a score in that round already, it is left as it is and
-    /// returned, unless the entry replaces it or both are equal. An entry that is there is not written again.
+    /// returned, unless the entry replaces it or both are equal. An entry that comes again is not written again.
     ///
     /// - Throws: ``ScorebookError``: `notFound` when there is no such match; `invalidValue` for a player of another match,
     ///   a score that looks like a number and is none, and a round far behind the last one. Nothing is written then.
@@ -89,7 +87,8 @@ extension ScorebookStore {
         }
     }
 
-    /// - Returns: the scores that are there in place of the one to write; empty if there is none, or if the only one is equal.
+    /// - Returns: the scores that are there in place of the one to write: several, if machines that did not see each other wrote one
+    ///   each. Empty if there is none, if the only one is equal, and if the entry replaces them.
     private func write(
         _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ value: ScoreValue
     ) throws -> [Score] {
@@ -99,29 +98,13 @@ extension ScorebookStore {
         let new = Score(
             recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
         let present = try Self.present(db, new)
-        guard let first = present.first else {
-            try new.insert(db)
-            return []
+        if let first = present.first, !entry.replaces {
+            let isEqual = present.count == 1 && first.points == new.points && first.text == new.text
+            return isEqual ? [] : present
         }
-        guard present.count > 1 || first.points != new.points || first.text != new.text else { return [] }
-        guard entry.replaces else { return present }
-        try replace(db, present, by: new)
+        // The new score has the name of the entry: so it is known when it comes again, whatever somebody has made of it.
+        for other in present { try records.delete(db, other.recordName) }
+        try new.insert(db)
         return []
-    }
-
-    /// Takes back the scores of an entry that are still as it wrote them.
-    ///
-    /// - Parameter id: the id of the entry.
-    /// - Returns: the match as it is now.
-    /// - Throws: ``ScorebookError`` `notFound` when there is no such match.
-    public func takeBackEntry(_ id: UUID, match: RecordName) async throws -> MatchSheet {
-        try await write { [self] db in
-            let sheet = try MatchSheet(db, match)
-            for line in sheet.players {
-                let name = ScoreEntry.scoreName(id, line.recordName)
-                if line.scores.contains(where: { $0.recordName == name }) { try records.delete(db, name) }
-            }
-            return try MatchSheet(db, match)
-        }
     }
 }

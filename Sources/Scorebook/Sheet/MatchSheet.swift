@@ -62,6 +62,16 @@ public struct MatchSheet: Sendable, Equatable {
     /// The players by place, as far as it is known, then by seat.
     public let players: [Line]
 
+    /// The round that the next scores are for: the last one until each player has a score in it, then the one after it; nil if all scores
+    /// that there are are of the whole match.
+    public var nextRound: Int? {
+        let rounds = players.flatMap { $0.scores.map(\.round) }
+        guard rounds.isEmpty || rounds.contains(where: { $0 != nil }) else { return nil }
+        let last = Bounds.lastRound(rounds.compactMap(\.self).max())
+        let isOpen = players.contains { line in !line.scores.contains { $0.round == last } }
+        return last > 0 && isOpen ? last : last + 1
+    }
+
     /// Puts the parts together. Players and scores may be in any order.
     ///
     /// - Parameter game: nil if the store has none. A program without foreign keys may have deleted it.

@@ -17,6 +17,8 @@ public struct UndoneCommand: Sendable, Equatable, Encodable {
     public internal(set) var deletions: [RecordName] = []
     /// How many records stayed, because somebody has changed them since.
     public internal(set) var kept = 0
+    /// Whether nothing of the command was left to take back.
+    public var isEmpty: Bool { restored.isEmpty && changed.isEmpty && deleted.isEmpty }
 
     private enum CodingKeys: String, CodingKey {
         case command, time, restored, changed, deleted, deletions, kept
@@ -54,7 +56,11 @@ extension ScorebookStore {
         try settleMerges(db)
         guard let entry = try UndoJournal.last(db, run: run, now: now()) else { throw Self.nothingToUndo }
         var undone = UndoneCommand(command: entry.command, time: entry.time)
-        for change in entry.changes { try takeBack(db, change, &undone) }
+        let lost = try lostPlaces(db, entry.changes)
+        undone.kept += lost.count
+        for change in entry.changes where change.place.map(lost.contains) != true {
+            try takeBack(db, change, &undone)
+        }
         try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
         try UndoJournal.forget(db, run: entry.run)
         _ = try records.fold(db)
@@ -70,6 +76,19 @@ extension ScorebookStore {
     /// Whether the command of a run has changed something that ``undo(_:)`` can take back.
     public func hasWritten(_ run: String) async throws -> Bool {
         try await records.database.read { try UndoJournal.has($0, run: run) }
+    }
+
+    /// Returns the places of scores that a command wrote, and in whose stead somebody has written others since. What the command itself
+    /// had replaced there does not come back: the player would have two scores.
+    private func lostPlaces(_ db: Database, _ changes: [UndoJournal.Change]) throws -> Set<ScorePlace> {
+        var places: Set<ScorePlace> = []
+        for change in changes where change.old == nil {
+            guard let place = change.place, try UndoJournal.values(db, change.name) == nil,
+                try place.hasScore(db)
+            else { continue }
+            places.insert(place)
+        }
+        return places
     }
 
     /// Restores a record that was deleted, and gives one that was changed its values of before.
@@ -144,5 +163,28 @@ extension ScorebookStore {
 
     private static func refusal(_ message: String) -> ScorebookError {
         ScorebookError(.invalidValue, message)
+    }
+}
+
+/// Where a score stands in the sheet of a match.
+private struct ScorePlace: Hashable {
+    /// The name of the player's record, as SQL.
+    let player: String
+    /// As SQL.
+    let round: String
+
+    func hasScore(_ db: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM SBScore WHERE player = \(player) AND round IS \(round))"
+        return try Bool.fetchOne(db, sql: sql) ?? false
+    }
+}
+
+extension UndoJournal.Change {
+    /// The place of a score that was added or deleted; nil for any other change.
+    fileprivate var place: ScorePlace? {
+        guard name.hasPrefix(RecordKind.score.recordType + RecordName.separator), old == nil || new == nil,
+            let values = old ?? new, let player = values["player"]
+        else { return nil }
+        return ScorePlace(player: player, round: values["round"] ?? "NULL")
     }
 }

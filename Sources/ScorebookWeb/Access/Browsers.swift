@@ -108,12 +108,17 @@ struct Browsers: Sendable {
             db, sql: "SELECT id, name, added, rights, seen FROM scorebook_browser WHERE \(condition)",
             arguments: arguments
         ).map { row in
+            // Other programs may write any number.
+            func seconds(_ column: Int) -> Int64 { min(max(0, row[column]), lastMoment) }
             // Whatever a later version may let browsers do: this one lets it look.
-            Browser(
-                id: row[0], name: row[1], added: row[2], rights: BrowserRights(rawValue: row[3]) ?? .guest,
-                seen: row[4])
+            return Browser(
+                id: row[0], name: row[1], added: seconds(2),
+                rights: BrowserRights(rawValue: row[3]) ?? .guest, seen: seconds(4))
         }
     }
+
+    /// The last second of the year 9999, the last one that has a date.
+    private static let lastMoment: Int64 = 253_402_300_799
 
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 }

@@ -29,7 +29,10 @@ struct EditForm: Sendable {
     }
 
     /// What is in a field; empty if the form has no such field, and for a box without a tick.
-    subscript(_ name: String) -> String { values[name] ?? "" }
+    subscript(_ name: String) -> String {
+        get { values[name] ?? "" }
+        set { values[name] = newValue }
+    }
 
     /// What the form showed in a field; nil if it has no such field.
     func shown(_ name: String) -> String? { values["was.\(name)"] }

@@ -46,6 +46,7 @@ extension Pages {
         _ kind: RecordKind, _ name: RecordName, _ form: EditForm, _ context: PageContext,
         slip: PageError? = nil
     ) async throws -> Response {
+        let form = kind == .match ? try await completed(form, name) : form
         let page =
             switch kind {
             case .match: try await matchPage(name, form)

@@ -30,6 +30,20 @@ extension Pages {
         return EditForm(showing: values)
     }
 
+    /// Returns the whole form where somebody sent the one for teams alone, which the page of a match has. What they changed is in it,
+    /// for those who still play.
+    func completed(_ typed: EditForm, _ name: RecordName) async throws -> EditForm {
+        guard typed.shown("game") == nil else { return typed }
+        var form = try await matchForm(name)
+        for index in 0..<typed.count("player") where typed.isChanged("team.\(index)") {
+            let players = 0..<form.count("player")
+            guard let here = players.first(where: { form["player.\($0)"] == typed["player.\(index)"] })
+            else { continue }
+            form["team.\(here)"] = typed["team.\(index)"]
+        }
+        return form
+    }
+
     func matchPage(_ name: RecordName, _ form: EditForm) async throws -> EditPage {
         let sheet = try await scorebook.matchSheet("\(name)")
         let players = 0..<form.count("player")

@@ -8,7 +8,7 @@ import Scorebook
 /// It comes in the query of the page, so that it is there without JavaScript, and after the page was loaded again.
 struct Notice: Sendable {
     enum Kind: String, Sendable {
-        case saved, unchanged, finished, deleted, pictureDeleted, restored, imported, back
+        case saved, unchanged, finished, deleted, pictureDeleted, restored, imported, back, overtaken
 
         fileprivate var text: String {
             switch self {
@@ -20,6 +20,7 @@ struct Notice: Sendable {
             case .restored: "Restored."
             case .imported: "Imported."
             case .back: "Taken back."
+            case .overtaken: "Nothing was taken back: somebody has changed it since."
             }
         }
     }
@@ -71,13 +72,17 @@ struct Notice: Sendable {
         path.wholeMatch(of: /\/|(\/[A-Za-z0-9._%-]+)+/) != nil
     }
 
-    /// For the template of the frame.
-    func content(_ reader: Reader, mayTakeBack: Bool) -> [String: any Sendable] {
+    func text(_ reader: Reader) -> String {
         var text = kind.text
         if count > 0 { text += " \(Pages.records(count, reader)) changed." }
         if kept > 0 { text += " \(reader.number(kept)) stayed: somebody has changed it since." }
-        return [
-            "text": text, "run": run?.uuidString ?? "", "to": path ?? "/", "mayTakeBack": mayTakeBack,
+        return text
+    }
+
+    /// For the template of the frame.
+    func content(_ reader: Reader, mayTakeBack: Bool) -> [String: any Sendable] {
+        [
+            "text": text(reader), "run": run?.uuidString ?? "", "to": path ?? "/", "mayTakeBack": mayTakeBack,
             "isDeleted": kind == .deleted,
         ]
     }
@@ -106,9 +111,10 @@ struct Notices: RouterMiddleware {
 extension Pages {
     /// The scorebook for what one form writes, and the id of these writes, by which they can be taken back.
     ///
-    /// - Parameter name: the command that does the same, as `undo` names it.
-    func command(_ name: String) -> (scorebook: ScorebookStore, run: UUID) {
-        let run = UUID()
+    /// - Parameters:
+    ///   - name: the command that does the same, as `undo` names it.
+    ///   - run: the id, if whoever sent the form has given it one.
+    func command(_ name: String, run: UUID = UUID()) -> (scorebook: ScorebookStore, run: UUID) {
         var habits = scorebook.habits
         habits.command = Habits.Command(name: name, run: "\(run)")
         return (scorebook.with(habits), run)
@@ -118,8 +124,10 @@ extension Pages {
         router.post("back") { request, context in
             let form = try await request.decode(as: BackForm.self, context: context)
             let undone = try await scorebook.undo("\(form.run)")
+            let notice = undone.isEmpty ? Notice(.overtaken) : Notice(.back, kept: undone.kept)
+            if request.wantsJSON { return try json(["message": notice.text(context.reader)]) }
             let path = form.to.flatMap { Notice.isOwn($0) ? $0 : nil } ?? "/"
-            return redirect(Notice(.back, kept: undone.kept).on(path))
+            return redirect(notice.on(path))
         }
     }
 

@@ -19,12 +19,6 @@ extension Pages {
             let form = try await request.decode(as: ScoreForm.self, context: context)
             return try await enter(form, in: record(.match, context), request, context)
         }
-        router.post("matches/:id/scores/back") { request, context in
-            let form = try await request.decode(as: EntryForm.self, context: context)
-            let match = try record(.match, context)
-            _ = try await command("undo").scorebook.takeBackEntry(form.entry, match: match)
-            return request.wantsJSON ? try json(["message": "Taken back."]) : redirect(Self.path(match))
-        }
     }
 
     // MARK: Lists
@@ -81,14 +75,14 @@ extension Pages {
     private static func title(_ sheet: MatchSheet) -> String { sheet.game.isEmpty ? "(no game)" : sheet.game }
 
     private static func content(_ sheet: MatchSheet, _ reader: Reader) -> [String: Any] {
-        let round = nextRound(sheet)
+        let round = sheet.nextRound
         return [
             "path": path(sheet.recordName), "game": title(sheet), "gamePath": path(sheet.gameRecord),
             "date": sheet.date.map(reader.moment).shown, "place": sheet.location.shown,
             "board": sheet.board.shown, "notes": sheet.notes.shown,
             "minutes": sheet.durationMinutes.map(reader.number).shown,
             "verdict": verdict(sheet).shown, "isUnfinished": sheet.isUnfinished,
-            "entry": UUID().uuidString.lowercased(), "round": round,
+            "entry": UUID().uuidString.lowercased(), "round": round.shown,
             "fields": sheet.bySeat.map { line in
                 [
                     "id": "\(line.recordName)", "name": person(line),
@@ -96,14 +90,6 @@ extension Pages {
                 ] as [String: Any]
             },
         ]
-    }
-
-    /// The round that the next scores are for: the last one until each player has a score in it, then the one after it.
-    private static func nextRound(_ sheet: MatchSheet) -> Int {
-        let last = sheet.players.flatMap { $0.scores.compactMap(\.round) }.max() ?? 0
-        guard last > 0 else { return 1 }
-        let isOpen = sheet.players.contains { line in !line.scores.contains { $0.round == last } }
-        return isOpen ? last : last + 1
     }
 
     /// The sheet as a table: a column for each player in the order of the seats, a row for each round.
@@ -141,13 +127,9 @@ extension Pages {
 
     // MARK: Scores
 
-    /// The id that a page, or the script, gave an entry.
-    private struct EntryForm: Decodable {
-        let entry: UUID
-    }
-
     /// The form for the scores of one round.
     private struct ScoreForm: Decodable {
+        /// The id that a page, or the script, gave the entry.
         let entry: UUID
         /// 1 for the first round; nil for scores of the whole match.
         let round: Int?
@@ -167,6 +149,8 @@ extension Pages {
         }
 
         let conflicts: [Conflict]
+        /// By which the entry is taken back; nil if there is nothing to take back.
+        let run: UUID?
     }
 
     private func enter(
@@ -179,7 +163,8 @@ extension Pages {
             }
             values[name] = text
         }
-        let (scorebook, run) = command("score add")
+        // The script sends an entry until it has the answer. Whenever that comes, the entry can be taken back.
+        let (scorebook, run) = command("score add", run: request.wantsJSON ? form.entry : UUID())
         let outcome = try await scorebook.enter(
             ScoreEntry(
                 id: form.entry, match: match, round: form.round, values: values,
@@ -189,7 +174,8 @@ extension Pages {
                 ScoreAnswer(
                     conflicts: outcome.conflicts.map {
                         .init(player: "\($0.player)", name: $0.person, present: $0.present, typed: $0.typed)
-                    }), outcome.conflicts.isEmpty ? .ok : .conflict)
+                    }, run: try await scorebook.hasWritten("\(run)") ? run : nil),
+                outcome.conflicts.isEmpty ? .ok : .conflict)
         }
         guard !outcome.conflicts.isEmpty else { return try await saved(run, at: Self.path(match)) }
         return try render(

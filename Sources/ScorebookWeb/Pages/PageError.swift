@@ -79,7 +79,7 @@ struct ErrorPages: RouterMiddleware {
             context.logger.error("\(request.method) \(request.uri.path) fails: \(error)")
             return try response(
                 PageError(
-                    .internalServerError, "The scorebook cannot do this now: \(error)",
+                    .internalServerError, "The scorebook cannot do this now.",
                     hint: "Nothing was lost. Try it again; scorebook-peer doctor says more."),
                 request, context)
         }

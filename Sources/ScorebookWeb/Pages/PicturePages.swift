@@ -131,6 +131,7 @@ extension Pages {
     private func addPictures(
         _ match: RecordName, _ request: Request, _ context: PageContext
     ) async throws -> Response {
+        let (scorebook, run) = command("image add")
         try await uploads.receive(request) { form in
             let files = try form.files.map(Self.named)
             guard !files.isEmpty else { throw Self.nothingChosen }
@@ -138,17 +139,18 @@ extension Pages {
             _ = try await scorebook.addImages(
                 match: "\(match)", files: files, caption: caption.flatMap { $0.isEmpty ? nil : $0 })
         }
-        return redirect(Self.path(match) + "#pictures")
+        return try await saved(run, at: Self.path(match))
     }
 
     private func setPicture(
         _ kind: RecordKind, _ name: RecordName, _ request: Request, _ context: PageContext
     ) async throws -> Response {
+        let (scorebook, run) = command("\(kind.noun) edit")
         try await uploads.receive(request) { form in
             guard let file = form.files.first else { throw Self.nothingChosen }
             try await Self.edit(kind, name, .set(Self.named(file)), in: scorebook)
         }
-        return redirect(Self.path(name) + "#pictures")
+        return try await saved(run, at: Self.path(name))
     }
 
     private static var nothingChosen: PageError {

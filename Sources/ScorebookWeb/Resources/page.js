@@ -64,6 +64,9 @@ function takeFields(page) {
   if (!form) return;
   const inputs = [...form.querySelectorAll("[data-score], #round")];
   if (inputs.some((input) => input.value !== input.defaultValue || input === document.activeElement)) return;
+  // The first scores of a match say whether they are for rounds.
+  const other = page.querySelector("[data-live-fields]");
+  if (other && !other.elements.round !== !form.elements.round) return location.reload();
   for (const input of inputs) {
     const other = page.querySelector(`[name="${CSS.escape(input.name)}"]`);
     if (other) input.defaultValue = input.value = other.defaultValue;
@@ -121,10 +124,14 @@ async function send() {
       if (answer.status === 401) return tellWaiting("until this browser is let in again");
       if (answer.status >= 500) return tellWaiting("for the scorebook");
       const text = await answer.json();
-      if (answer.ok) drop((last = next));
-      else keep(waiting().map((other) => (other.entry === next.entry ? { ...other, answer: text } : other)));
+      if (!answer.ok) {
+        keep(waiting().map((other) => (other.entry === next.entry ? { ...other, answer: text } : other)));
+        continue;
+      }
+      drop(next);
+      last = text;
     }
-    if (last) say("Written down.", button("Take back", () => takeBack(last)));
+    if (last) say("Written down.", ...(last.run ? [button("Take back", () => takeBack(last.run))] : []));
     settle();
     refresh();
   } catch {
@@ -166,7 +173,7 @@ function settle() {
     const text = conflicts.map((one) => `${one.name} has ${one.present} already, you typed ${one.typed}`).join("; ");
     const again = [...round, ...conflicts.map((one) => [`score[${one.player}]`, one.typed]), ["replaces", "1"]];
     say(
-      `Round ${round.map(([, number]) => number)}: ${text}.`,
+      `${round.map(([, number]) => `Round ${number}: `).join("")}${text}.`,
       button("Keep", () => done()),
       button("Take mine", () => {
         drop(entry);
@@ -191,16 +198,29 @@ function putBack(entry) {
     input.value = entry.fields[number][1];
     if (input.name !== "round") input.defaultValue = "";
   }
+  followRound(form);
   return true;
 }
 
-async function takeBack(entry) {
+// Fields in which nobody has typed show nothing when somebody chooses another round than theirs.
+function followRound(form) {
+  const { round } = form.elements;
+  if (!round || round.value === round.defaultValue) return;
+  for (const input of form.querySelectorAll("[data-score]")) {
+    if (input.value === input.defaultValue) input.value = input.defaultValue = "";
+  }
+}
+
+async function takeBack(run) {
+  const again = button("Take back", () => takeBack(run));
   try {
-    await post(`${entry.path}/back`, [["entry", entry.entry]]);
-    say("Taken back.");
+    const answer = await post("/back", [["run", run]]);
+    const { message } = await answer.json();
+    // A browser that is let in again, or a scorebook that is well again, can still take it back.
+    say(message, ...(answer.status === 401 || answer.status >= 500 ? [again] : []));
     refresh();
   } catch {
-    say("This needs the network.", button("Take back", () => takeBack(entry)));
+    say("This needs the network.", again);
   }
 }
 
@@ -210,27 +230,34 @@ for (const form of document.querySelectorAll("form[data-entry]")) {
   const { round } = form.elements;
   const typed = () => {
     const changed = inputs.filter((input) => input.value !== input.defaultValue && input.value.trim() !== "");
-    return changed.length === 0 ? null : [["round", round.value], ...changed.map((input) => [input.name, input.value.trim()])];
+    if (changed.length === 0) return null;
+    return [...(round ? [round] : []), ...changed].map((input) => [input.name, input.value.trim()]);
   };
   // A phone may throw a page away while somebody looks elsewhere. What was typed comes back with it.
   const draft = `draft ${path}`;
   const fields = JSON.parse(sessionStorage.getItem(draft) ?? "null");
   if (fields) putBack({ path, fields });
-  form.addEventListener("input", () => sessionStorage.setItem(draft, JSON.stringify(typed())));
+  form.addEventListener("input", ({ target }) => {
+    // Otherwise a score that is typed again as the field has shown it would not count as typed.
+    if (inputs.includes(target)) target.defaultValue = "";
+    followRound(form);
+    sessionStorage.setItem(draft, JSON.stringify(typed()));
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const fields = typed();
     if (!fields) return say("Type a score first.");
     sessionStorage.removeItem(draft);
     // Nothing is typed any more, so that the fields follow the scorebook again.
-    for (const input of [round, ...inputs]) input.defaultValue = input.value;
+    for (const input of inputs) input.value = input.defaultValue = "";
+    if (round) round.defaultValue = round.value;
     document.activeElement?.blur();
     enter(path, fields);
   });
   keypad(form);
 }
 
-// Large keys, in place of the keyboard of a phone, which has no minus beside the digits.
+// Large keys, in place of the keyboard of a phone, which has no minus beside the digits. One of them brings that keyboard, for words.
 function keypad(form) {
   if (!matchMedia("(pointer: coarse)").matches) return;
   const inputs = [...form.querySelectorAll("[data-score]")];
@@ -238,33 +265,39 @@ function keypad(form) {
   for (const input of inputs) {
     input.inputMode = "none";
     input.addEventListener("focus", () => (current = input));
+    input.addEventListener("blur", () => (input.inputMode = "none"));
   }
-  const keys = document.createElement("div");
-  keys.className = "keypad";
-  const next = button("Next", () => {
+  const change = (edit) => () => {
+    current.value = edit(current.value);
+    current.dispatchEvent(new Event("input", { bubbles: true }));
+    current.focus();
+  };
+  const next = () => {
     current = inputs[(inputs.indexOf(current) + 1) % inputs.length];
     current.focus();
     current.select();
-  });
-  next.className = "next";
-  for (const text of ["1", "2", "3", "⌫", "4", "5", "6", "−", "7", "8", "9", "Next", "0"]) {
-    if (text === "Next") {
-      keys.append(next);
-      continue;
-    }
-    const one = button(text, () => {
-      const value = current.value;
-      if (text === "⌫") current.value = value.slice(0, -1);
-      else if (text === "−") current.value = value.startsWith("-") ? value.slice(1) : "-" + value;
-      else current.value = value + text;
-      current.dispatchEvent(new Event("input", { bubbles: true }));
-      current.focus();
-    });
-    if (text === "⌫") one.setAttribute("aria-label", "Delete the last digit");
-    if (text === "−") one.setAttribute("aria-label", "Minus");
-    keys.append(one);
+  };
+  const letters = () => {
+    current.blur();
+    current.inputMode = "text";
+    current.focus();
+  };
+  // What each key shows; how it is called where that says too little; and what it does, where it does not type what it shows.
+  const keys = [
+    ["1"], ["2"], ["3"], ["⌫", "Delete the last character", change((value) => value.slice(0, -1))],
+    ["4"], ["5"], ["6"], ["−", "Minus", change((value) => (value.startsWith("-") ? value.slice(1) : "-" + value))],
+    ["7"], ["8"], ["9"], ["Next", null, next],
+    [".", "Decimal point"], ["0"], ["abc", "abc, all letters", letters],
+  ];
+  const pad = document.createElement("div");
+  pad.className = "keypad";
+  for (const [text, name, action = change((value) => value + text)] of keys) {
+    const key = button(text, action);
+    if (name) key.setAttribute("aria-label", name);
+    if (action === next) key.className = "next";
+    pad.append(key);
   }
-  form.querySelector(".actions").before(keys);
+  form.querySelector(".actions").before(pad);
 }
 
 window.addEventListener("online", send);

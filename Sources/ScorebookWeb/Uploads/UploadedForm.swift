@@ -24,14 +24,31 @@ struct UploadedForm: Sendable, Equatable {
     /// Returns the first file of a field; nil if nobody chose one.
     func file(_ field: String) -> File? { files.first { $0.field == field } }
 
-    /// Returns the last part of a file name that a browser gave: no folders, no control characters, at most 200 characters.
+    /// The maximum number of bytes of a name: file systems take 255.
+    private static let maximumName = 200
+    /// The maximum number of bytes of an extension, with its point. What is longer is none.
+    private static let maximumExtension = 20
+
+    /// Returns the last part of a file name that a browser gave: no folders, no control characters, at most 200 bytes of UTF-8.
     static func safeName(_ text: String) -> String {
         let last = text.split(whereSeparator: { "/\\".contains($0) }).last ?? ""
         let printable = last.unicodeScalars.filter {
             ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
         }
-        let name = String(String(String.UnicodeScalarView(printable)).prefix(200))
-            .trimmingCharacters(in: .whitespaces)
+        let name = shortened(String(String.UnicodeScalarView(printable)).trimmingCharacters(in: .whitespaces))
         return name.isEmpty || name.allSatisfy { $0 == "." } ? "file" : name
+    }
+
+    /// Cuts a name that is too long, at a character and before its extension.
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > maximumName else { return name }
+        let point = name.lastIndex(of: ".") ?? name.endIndex
+        let end = name[point...].utf8.count > maximumExtension ? "" : name[point...]
+        var stem = ""
+        for character in name.dropLast(end.count) {
+            guard stem.utf8.count + character.utf8.count + end.utf8.count <= maximumName else { break }
+            stem.append(character)
+        }
+        return (stem.isEmpty ? "file" : stem) + end
     }
 }

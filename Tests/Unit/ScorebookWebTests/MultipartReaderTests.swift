@@ -93,7 +93,21 @@ struct MultipartReaderTests {
     ])
     func aFileNameLeadsNowhere(given: String, safe: String) {
         #expect(UploadedForm.safeName(given) == safe)
-        #expect(UploadedForm.safeName(String(repeating: "x", count: 5000)).count == 200)
+    }
+
+    /// File systems count bytes, and a picture is told by its extension.
+    @Test(arguments: [
+        (String(repeating: "x", count: 5000), String(repeating: "x", count: 200)),
+        (String(repeating: "桌", count: 100) + ".jpg", String(repeating: "桌", count: 65) + ".jpg"),
+        (
+            String(repeating: "a.b", count: 100) + "." + String(repeating: "c", count: 50),
+            String(repeating: "a.b", count: 66) + "a."
+        ),
+        ("e" + String(repeating: "\u{301}", count: 200) + ".png", "file.png"),
+        (String(repeating: ".", count: 300), "file"),
+    ])
+    func aLongFileNameIsCutBeforeItsExtension(given: String, cut: String) {
+        #expect(UploadedForm.safeName(given) == cut)
     }
 
     @Test func namesAreReadAsBrowsersAndOtherProgramsWriteThem() async throws {
