@@ -12,8 +12,12 @@ enum FormerValues {
     ///
     /// - Parameter columns: SQL for each value.
     static func sql(_ columns: [String]) -> String {
+        // `quote` does not give every REAL as many digits as it needs.
         let values = columns.map {
-            "CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) WHEN 'null' THEN NULL ELSE quote(\($0)) END"
+            """
+            CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) WHEN 'null' THEN NULL \
+            WHEN 'real' THEN printf('%!.20e', \($0)) ELSE quote(\($0)) END
+            """
         }
         return "json_array(\(values.joined(separator: ", ")))"
     }
