@@ -70,6 +70,8 @@ public final class Mailbox: Sendable {
         let lease = try await MailboxLease(engine.store, mailbox)
         do {
             let report = try await MailboxPass(context: context, mayWait: mayWait).run(&memory)
+            // Who meets others in no session forgets here what all of them have.
+            try await engine.store.upkeep.purgeIfDue()
             try await lease.end(nil)
             onEvent(.inStep(report))
             return report

@@ -155,14 +155,14 @@ struct ChangeFolding {
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [Self.chunk])
         var clock = try StoredClock.load(db)
-        var unnamed: [(id: Int64, table: RecordTable)] = []
+        var unnamed: [String: [Int64]] = [:]
         var lastID: Int64?
         while let row = try rows.next() {
             lastID = row[0]
             guard row[2] != CaptureTriggers.leaving else { continue }
             guard let (table, name) = tables.record(journal: statement.sqliteStatement, type: 1, key: 4)
             else {
-                if let table = (row[1] as String?).flatMap({ tables[$0] }) { unnamed.append((row[0], table)) }
+                if let type = row[1] as String? { unnamed[type, default: []].append(row[0]) }
                 continue
             }
             let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
@@ -178,7 +178,9 @@ struct ChangeFolding {
         }
         guard let lastID else { return nil }
         try StoredClock.save(db, clock)
-        for (id, table) in unnamed { try UnsyncedRecords.noteKey(db, journalEntry: id, in: table) }
+        for (type, ids) in unnamed {
+            if let table = tables[type] { try UnsyncedRecords.noteKeys(db, journalEntries: ids, in: table) }
+        }
         return lastID
     }
 

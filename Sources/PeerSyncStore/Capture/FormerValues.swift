@@ -3,7 +3,8 @@ import GRDB
 import PeerSyncModel
 
 /// Values of a row that the triggers write into one text of the journal: those before a program deleted the row, or
-/// before one of its references became empty, and the keys of more than one column. Only the triggers see these values.
+/// before one of its references became empty, and the keys of more than one column. Only the triggers see these values. A
+/// migration passes values in the same form to a function.
 ///
 /// It is a JSON array with one element for each column: null; `t` followed by the text; or any other value as an SQL
 /// literal. JSON itself would not keep every number, and has no BLOBs.
@@ -12,8 +13,12 @@ enum FormerValues {
     ///
     /// - Parameter columns: SQL for each value.
     static func sql(_ columns: [String]) -> String {
+        // `quote` does not give every REAL as many digits as it needs.
         let values = columns.map {
-            "CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) WHEN 'null' THEN NULL ELSE quote(\($0)) END"
+            """
+            CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) WHEN 'null' THEN NULL \
+            WHEN 'real' THEN printf('%!.20e', \($0)) ELSE quote(\($0)) END
+            """
         }
         return "json_array(\(values.joined(separator: ", ")))"
     }

@@ -176,25 +176,34 @@ enum HistoryTable {
         _ db: Database, where condition: String, _ arguments: StatementArguments, limit: Int = -1
     ) throws -> [HistoryEntry] {
         let statement = try db.cachedStatement(
-            sql: "SELECT * FROM grdb_sync_history WHERE \(condition) ORDER BY id DESC LIMIT ?")
+            sql: """
+                SELECT lostValue, wonValue, * FROM grdb_sync_history WHERE \(condition) ORDER BY id DESC LIMIT ?
+                """)
         var all = arguments
         _ = all.append(contentsOf: [limit])
-        return try Row.fetchAll(statement, arguments: all).map(entry)
+        let rows = try Row.fetchCursor(statement, arguments: all)
+        var entries: [HistoryEntry] = []
+        while let row = try rows.next() {
+            // GRDB would read a text only up to U+0000.
+            let values = (0...1).map { RecordColumn.storedValue(statement.sqliteStatement, $0) }
+            entries.append(try entry(row, lost: values[0], won: values[1]))
+        }
+        return entries
     }
 
-    private static func entry(_ row: Row) throws -> HistoryEntry {
+    private static func entry(_ row: Row, lost: FieldValue, won: FieldValue) throws -> HistoryEntry {
         let field: String = row["field"]
         return HistoryEntry(
             name: try RecordName(row["recordName"]), field: field.isEmpty ? nil : field,
-            noticed: row["time"], lost: value(row, "lost"), won: value(row, "won"),
+            noticed: row["time"], lost: value(lost, row, "lost"), won: value(won, row, "won"),
             wasShown: row["wasShown"])
     }
 
-    private static func value(_ row: Row, _ prefix: String) -> HistoryEntry.Value {
+    private static func value(_ value: FieldValue, _ row: Row, _ prefix: String) -> HistoryEntry.Value {
         let time: Int64 = row[prefix + "Time"]
         let replica: String = row[prefix + "Replica"]
         return HistoryEntry.Value(
-            value: FieldValue(row[prefix + "Value"] as DatabaseValue),
+            value: value,
             stamp: Stamp(
                 time: HybridTime(rawValue: UInt64(bitPattern: time)),
                 replica: ReplicaID(rawValue: UInt64(replica, radix: 16) ?? 0)))

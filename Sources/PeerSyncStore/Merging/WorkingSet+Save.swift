@@ -89,35 +89,17 @@ extension WorkingSet {
         return true
     }
 
-    /// Removes the rows of records that are now deleted, hidden or held, and each row before its targets. Otherwise a
-    /// foreign key's action would go down a chain of rows, and SQLite gives up at a depth of 1,000.
+    /// Removes the rows of records that are now deleted, hidden or held.
     private func removeRows() throws {
-        let leaving = order.filter(isLeaving)
-        var waitedFor: [RecordName: Int] = [:]
-        for record in leaving {
-            for target in references(ofRow: record) { waitedFor[target, default: 0] += 1 }
+        let leaving = order.filter(isLeaving).map(\.name)
+        try LeavesFirst(leaving) { loaded($0).map(references(ofRow:)) ?? [] }.run { name in
+            try tables[name.recordType]?.delete(db, name)
+            loaded(name)?.row = .absent
         }
-        // Reversed: a record that goes with another mostly came into the set after it.
-        var free = leaving.filter { waitedFor[$0.name] == nil }
-        while let record = free.popLast() {
-            try removeRow(record)
-            for target in references(ofRow: record) {
-                waitedFor[target]! -= 1
-                guard waitedFor[target] == 0, let next = loaded(target), isLeaving(next) else { continue }
-                free.append(next)
-            }
-        }
-        // The rest are records that refer to each other in a circle.
-        for record in leaving.reversed() where record.isRowPresent { try removeRow(record) }
     }
 
     private func isLeaving(_ record: WorkingRecord) -> Bool {
         record.isRowPresent && record.placement != .inTable && record.placement != nil
-    }
-
-    private func removeRow(_ record: WorkingRecord) throws {
-        try tables[record.name.recordType]?.delete(db, record.name)
-        record.row = .absent
     }
 
     /// The targets of a record's row. A record that leaves still has its row as the store had it.
@@ -125,9 +107,9 @@ extension WorkingSet {
         let fields = tables.schema.type(record.name.recordType)?.references.map(\.field) ?? []
         return Set(
             fields.compactMap { field in
-                guard case .reference(let target)? = record.original?.state.field(field)?.value,
-                    target != record.name
-                else { return nil }
+                guard case .reference(let target)? = record.original?.state.field(field)?.value else {
+                    return nil
+                }
                 return target
             })
     }

@@ -21,6 +21,8 @@ final class WorkingSet {
             FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?
             """)
     }
+    /// The searches of ``referrers(of:includingHeld:)``.
+    private var searches: [Relationship: ReferrerSearch] = [:]
     /// The types of which ``rivals(of:)`` has been asked.
     private var typesWithRivals: Set<String> = []
     /// The values of records that only the journal has, by field.
@@ -100,8 +102,9 @@ final class WorkingSet {
         // such a row, which then comes into the set by itself.
         if record == nil || record?.original != nil || record?.isRowPresent == true {
             for relationship in tables.schema.relationships(to: name.recordType) {
-                let table = tables[relationship.recordType]
-                names += try table?.referrers(db, by: relationship.field, to: name) ?? []
+                guard let table = tables[relationship.recordType] else { continue }
+                let search = ReferrerSearch(table, by: relationship.field)
+                names += try searches[relationship, default: search].referrers(db, to: name)
             }
         }
         if includingHeld {

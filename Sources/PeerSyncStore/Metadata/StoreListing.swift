@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PeerSyncModel
 
@@ -249,6 +250,21 @@ extension FieldValue {
             case .double(let real): .real(real)
             case .string(let text): .text(text)
             case .blob(let bytes): .blob(Array(bytes))
+            }
+    }
+}
+
+extension DatabaseValue {
+    /// A value as a column has it.
+    init(_ value: FieldValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let integer): integer.databaseValue
+            case .real(let real): real.databaseValue
+            case .text(let text): text.databaseValue
+            case .blob(let bytes): Data(bytes).databaseValue
+            case .date, .reference, .asset: value.columnText.databaseValue
             }
     }
 }

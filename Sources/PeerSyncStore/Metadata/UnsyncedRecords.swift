@@ -48,25 +48,29 @@ enum UnsyncedRecords {
         return try Int.fetchOne(statement, arguments: [zone]) ?? 0
     }
 
-    /// Notes a row whose key has no name, or removes the note if the row is gone.
+    /// Notes the rows whose keys have no names, or removes the notes of those that are gone.
+    ///
+    /// All at once: SQLite cannot search for the key of several columns as the journal has it, so it reads the whole table.
     ///
     /// - Parameters:
-    ///   - entry: the id of the journal entry of the row. SQL compares the key, because only SQL knows its bytes.
-    ///   - table: the table of the row.
-    static func noteKey(_ db: Database, journalEntry entry: Int64, in table: RecordTable) throws {
+    ///   - entries: the ids of the journal entries of the rows. SQL compares the keys, because only SQL knows their bytes.
+    ///   - table: the table of the rows.
+    static func noteKeys(_ db: Database, journalEntries entries: [Int64], in table: RecordTable) throws {
+        let ids = "[\(entries.map(String.init).joined(separator: ","))]"
+        let are = "id IN (SELECT value FROM json_each(?))"
         try db.cachedStatement(
             sql: """
                 DELETE FROM grdb_sync_unsyncedRecord WHERE (recordType, recordName) IN (
-                    SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE id = ?)
+                    SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE \(are))
                 """
-        ).execute(arguments: [entry])
+        ).execute(arguments: [ids])
         try db.cachedStatement(
             sql: """
                 INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
-                SELECT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
-                WHERE id = ? AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
+                SELECT DISTINCT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
+                WHERE \(are) AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
                 """
-        ).execute(arguments: [entry])
+        ).execute(arguments: [ids])
     }
 
     /// Whether any record is too large to travel.

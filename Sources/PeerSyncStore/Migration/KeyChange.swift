@@ -80,7 +80,14 @@ struct KeyChange {
             throw KeyMigration.error("\(empty) rows of \(table) have no \(key): give them one before")
         }
         let form = form
-        let function = DatabaseFunction(Self.function) { form.value(newKey($0)) }
+        // All values as one text: GRDB would read each text only up to U+0000.
+        let function = DatabaseFunction(Self.function, argumentCount: 1) { arguments in
+            guard let values = String.fromDatabaseValue(arguments[0]).flatMap({ FormerValues.values($0) })
+            else {
+                return nil
+            }
+            return form.value(newKey(values.map(DatabaseValue.init)))
+        }
         db.add(function: function)
         defer { db.remove(function: function) }
         // The references are compared as SQLite compares them with the key.
@@ -90,7 +97,7 @@ struct KeyChange {
                 SELECT part.coll FROM pragma_index_list(?, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS part
                 WHERE list.origin = 'pk' AND part.key = 1
                 """, arguments: [table])
-        let values = columns.map(\.sqlName).joined(separator: ", ")
+        let values = FormerValues.sql(columns.map(\.sqlName))
         try db.execute(
             sql: """
                 CREATE TABLE \(Self.map) (

@@ -156,24 +156,6 @@ final class RecordTable: Sendable {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM \(sqlName)")) ?? 0
     }
 
-    /// The names of the rows that refer to a record by one of this type's references, in the order of their keys.
-    /// Leaves out rows whose key has no name.
-    func referrers(_ db: Database, by field: String, to target: RecordName) throws -> [RecordName] {
-        guard let column = column(field) else { return [] }
-        let statement = try db.statementToBind(
-            """
-            SELECT \(key.sql) FROM \(sqlName) WHERE \(column.sqlName) = ? ORDER BY \(key.sql)
-            """)
-        var bindings = Bindings()
-        bindings.append(column.stored(.reference(target)))
-        var names: [RecordName] = []
-        try bindings.read(statement) { row in
-            if let name = key.name(row, from: 0) { names.append(name) }
-            return true
-        }
-        return names
-    }
-
     /// Passes the name of each row to `body`, in the order of the keys. Leaves out rows whose key has no name.
     func forEachName(_ db: Database, _ body: (RecordName) throws -> Void) throws {
         let statement = try db.makeStatement(sql: "SELECT \(key.sql) FROM \(sqlName) ORDER BY \(key.sql)")

@@ -316,7 +316,7 @@ public struct StoreUpkeep: Sendable {
     }
 
     /// Purges once a day, and removes the files that no record needs.
-    func purgeIfDue() async throws {
+    package func purgeIfDue() async throws {
         let isDue = try await store.database.read { [now = store.now] db in
             let last = try SyncState.integer(db, .lastPurge) ?? 0
             return now() - last >= Self.purgeInterval || now() < last

@@ -65,11 +65,10 @@ extension StoreZones {
         try store.forget(db, namesReferredTo(fromOutside: zone, db))
         try CaptureTriggers.paused(db) {
             try store.tables.deferForeignKeys(db)
-            for name in try String.fetchAll(
+            let names = try String.fetchAll(
                 db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 0",
                 arguments: [zone.row])
-            {
-                let name = try RecordName(name)
+            try LeavesFirst(names.map { try RecordName($0) }) { try targets(db, of: $0) }.run { name in
                 try store.tables[name.recordType]?.delete(db, name)
             }
             try RecordTraces.removeAll(db, in: zone.row)
@@ -94,14 +93,20 @@ extension StoreZones {
         for table in store.tables.all where !table.type.references.isEmpty {
             try table.forEachName(db) { name in
                 guard try Zones.row(db, of: name.description) != zone.row else { return }
-                let references = zip(table.type.fields, try table.values(db, name) ?? [])
-                for case (_, .reference(let target)) in references
+                for target in try targets(db, of: name)
                 where try Zones.row(db, of: target.description) == zone.row {
                     names.insert(target)
                 }
             }
         }
         return names.sorted()
+    }
+
+    /// The records that a record's row refers to.
+    private func targets(_ db: Database, of name: RecordName) throws -> Set<RecordName> {
+        guard let table = store.tables[name.recordType], !table.type.references.isEmpty else { return [] }
+        let values = try table.values(db, name) ?? []
+        return Set(values.compactMap { if case .reference(let target) = $0 { target } else { nil } })
     }
 
     /// Gives a zone that nobody shares any more back to this store alone, so that it can take the identity of another

@@ -87,6 +87,15 @@ struct LongChainTests {
         #expect(try await shown() == 0)
     }
 
+    /// SQLite would go down the chain with the first row.
+    @Test func aChainIsGivenUpWithItsZone() async throws {
+        try await merge((0..<Self.length).map { try folder($0) })
+        let zone = try #require(try await store.zones.all().first)
+        let count = try await database.write { [store] db in try store.zones.erase(db, zone) }
+        #expect(count == Self.length)
+        #expect(try await shown() == 0)
+    }
+
     @Test func aUserDeletesAChain() async throws {
         try await merge((0..<Self.length).map { try folder($0) })
         let steps = try await database.write { [store] db in

@@ -56,6 +56,23 @@ struct RestoringTests {
         #expect(try await a.digest() == b.digest())
     }
 
+    /// Only the trigger saw the number, and wrote it as text.
+    @Test(arguments: [
+        0.8860740133827401, -2.1772690493772518e+307, 5e-324, 0.1, 1e300, .infinity, -.infinity,
+    ])
+    func aRealNumberIsTheSameAfterADeletion(number: Double) async throws {
+        try await a.store.database.write { db in
+            try db.execute(sql: "UPDATE Book SET pages = ?", arguments: [number])
+        }
+        try await a.sync(with: b)
+        #expect(try await a.state("Book|~|1")?.field("pages")?.value == .real(number))
+        try a.shell("DELETE FROM Book WHERE recordName = 'Book|~|1'")
+        #expect(try await a.state("Book|~|1")?.field("pages")?.value == .real(number))
+        clock.milliseconds += 1000
+        try await restore("Book|~|1", on: a)
+        try await expectEqual()
+    }
+
     @Test func whatIsDeletedHereAndRestoredThereIsAsItWas() async throws {
         let before = try everything(a)
         try await delete("Author|~|1", on: a)

@@ -1,5 +1,6 @@
 import PeerSyncModel
 import PeerSyncStore
+import Synchronization
 import Testing
 
 /// A row that sync cannot carry stays where it is, is named with the reason, and touches no other record.
@@ -120,6 +121,34 @@ struct UnsyncedRecordTests {
                 """)
         #expect(try await unsynced(old) == ["Author Author|~|1\\u{0} name", "Author Shelf|~|1 name"])
         #expect(try await old.status().digest.count == 1)
+    }
+
+    /// SQLite reads the whole table to find the key of several columns as the journal has it.
+    @Test func rowsWithoutNamesAreNotedTogether() async throws {
+        let machine = try Machine(
+            "c", number: 3,
+            sql:
+                "CREATE TABLE Word (word TEXT NOT NULL, language TEXT NOT NULL, text TEXT, PRIMARY KEY (word, language))",
+            schema: RecordSchema([RecordType("Word", [FieldDefinition("text")])]))
+        try machine.shell(
+            """
+            WITH RECURSIVE number (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM number WHERE n < 50)
+            INSERT INTO Word (word, language) SELECT n, '' FROM number;
+            UPDATE Word SET text = 'x' WHERE word > '3';
+            DELETE FROM Word WHERE word < '2';
+            """)
+        let writes = Mutex(0)
+        try await machine.store.database.write { db in
+            db.trace(options: .statement) { event in
+                let isWrite = ["DELETE FROM", "INSERT INTO"].contains {
+                    "\(event)".hasPrefix("\($0) grdb_sync_unsyncedRecord")
+                }
+                if isWrite { writes.withLock { $0 += 1 } }
+            }
+        }
+        try await machine.store.foldPendingChanges()
+        #expect(writes.withLock { $0 } == 2)
+        #expect(try machine.rows("SELECT COUNT(*) FROM grdb_sync_unsyncedRecord") == ["39"])
     }
 
     // MARK: Sizes

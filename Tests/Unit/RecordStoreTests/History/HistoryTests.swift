@@ -111,6 +111,21 @@ struct HistoryTests {
         #expect(try await a.digest() == b.digest())
     }
 
+    @Test func aTextWithNULComesBackWhole() async throws {
+        try write("UPDATE Book SET title = 'Em' || char(0) || 'ma'", on: a)
+        try await a.sync(with: b)
+        let then = clock.milliseconds - 1
+        try write("UPDATE Book SET title = 'Y' || char(0)", on: b)
+        try await a.sync(with: b)
+        let entry = try #require(try await history(a).first)
+        #expect(entry.lost.value == .text("Em\u{0}ma"))
+        #expect(entry.won.value == .text("Y\u{0}"))
+        _ = try await a.store.database.write { [a, name] in try a.store.history.restore($0, name, at: then) }
+        clock.milliseconds += 1000
+        try await a.sync(with: b)
+        for machine in [a, b] { #expect(try machine.rows("SELECT hex(title) FROM Book") == ["456D006D61"]) }
+    }
+
     @Test func aRecordThatWentWithADeletedOneComesBackWithWhatItNeeds() async throws {
         let then = clock.milliseconds - 1
         _ = try await a.store.write { [a] in try a.store.delete($0, RecordName("Author|~|1")) }

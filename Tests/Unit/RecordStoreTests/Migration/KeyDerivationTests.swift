@@ -35,6 +35,22 @@ struct KeyDerivationTests {
         #expect(try app.content() == content)
     }
 
+    /// Texts that are the same up to a NUL, a BLOB, and numbers that need all their digits.
+    @Test func keysFollowFromWholeValues() throws {
+        try app.execute(
+            """
+            CREATE TABLE Tag (id INTEGER PRIMARY KEY, name);
+            INSERT INTO Tag VALUES (1, 'a'), (2, 'a' || char(0) || 'b'), (3, x'00FF'), (4, 1), (5, '1'), (6, 0.1 + 0.2);
+            """)
+        try app.migrate { try KeyMigration.deriveKey($0, in: "Tag", from: ["name"]) }
+        let keys = try app.read { try UUID.fetchAll($0, sql: "SELECT id FROM Tag ORDER BY rowid") }
+        #expect(
+            keys == [
+                UUID(derivedFrom: "a"), UUID(derivedFrom: "a\u{0}b"), UUID(derivedFrom: Data([0, 255])),
+                UUID(derivedFrom: 1), UUID(derivedFrom: "1"), UUID(derivedFrom: 0.1 + 0.2),
+            ])
+    }
+
     /// UUIDs as TEXT, with a default; two columns, of which one refers to a table whose key has changed before.
     @Test func keysFollowFromSeveralColumns() throws {
         try app.execute(
