@@ -86,7 +86,8 @@ extension NegentropyReconciler {
             case .idList(let theirs):
                 switch role {
                 case .initiator:
-                    lists.append((own, theirs))
+                    // Millions of empty lists fit into a message, and say nothing.
+                    if !own.isEmpty || !theirs.isEmpty { lists.append((own, theirs)) }
                     settled = range.upperBound
                 case .responder: try list(own, upTo: range.upperBound)
                 }

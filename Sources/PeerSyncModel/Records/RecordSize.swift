@@ -13,8 +13,11 @@ extension RecordState {
         fields.reduce(400) { $0 + $1.value.size + $1.name.utf8.count + 24 }
     }
 
-    /// Whether the state is too large to travel. A deleted record travels without its fields.
-    package var isTooLarge: Bool { size > Self.maximumSize && !isDeleted }
+    /// Whether the state is too large to travel: it takes too many bytes, or has more fields than a message may have. Somebody may have
+    /// written a field here into a record that had as many as can be. A deleted record travels without its fields.
+    package var isTooLarge: Bool {
+        !isDeleted && (fields.count > Self.maximumFieldCount || size > Self.maximumSize)
+    }
 }
 
 extension FieldValue {

@@ -30,6 +30,8 @@ public enum ProtocolLimits {
     package static let maximumBatchFields = 1 << 20
     /// The longest name of a field or record type, in bytes.
     package static let maximumIdentifier = RecordName.maximumTypeLength
+    /// The most questions, and answers, of a reconciliation.
+    package static let maximumReconciliationRounds = 100_000
     /// The longest message of Negentropy that this side sends, in bytes.
     package static let reconciliationFrame = 60_000
     /// The most bytes of a file in one message. With the rest of the message they fill one frame.

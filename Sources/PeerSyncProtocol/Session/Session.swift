@@ -169,7 +169,10 @@ package struct Session: Sendable {
     /// - Parameter told: the error that this side sends to the other; nil to send none.
     package mutating func failed(_ error: any Error, toldToPeer told: ProtocolError?) -> [Action] {
         guard end == nil else { return [] }
-        if case .pairing(_, let pairing) = phase, pairing.isAttempt, error is SecureChannelError {
+        // A frame that does not open is no wrong code: somebody on the way may have changed it, and hears nothing.
+        if case .pairing(_, let pairing) = phase, pairing.isAttempt, let error = error as? SecureChannelError,
+            error.code != .authenticationFailed
+        {
             // The session ends, and tells the other side, when it knows how many attempts are left.
             phase = .pairingFailed
             return [.endPairingAttempt(succeeded: false)]

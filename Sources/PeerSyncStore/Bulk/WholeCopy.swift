@@ -54,7 +54,7 @@ struct WholeCopy {
         let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types, tables.schema)
         let sent = try WithheldRecords.Sent(db, zone: zone)
         var records: [RecordState] = []
-        var bytes = 0
+        var size = BatchSize()
         for type in types[(start.flatMap { types.firstIndex(of: $0.0) } ?? 0)...] {
             let lower = start.flatMap { $0.0 == type ? $0.1 : nil } ?? type + RecordName.separator
             let isFull = try scan.read(
@@ -64,8 +64,8 @@ struct WholeCopy {
                 // The same rule as in a batch of changes.
                 guard !state.isEmpty, !state.isTooLarge, sent.contains(state.name) else { return true }
                 records.append(state)
-                bytes += state.size
-                return records.count < limit.records && bytes < limit.bytes
+                size.add(state)
+                return size.isSmall(limit)
             }
             guard isFull, let last = records.last?.name else { continue }
             let token = position.token(at: last, tables.schema)

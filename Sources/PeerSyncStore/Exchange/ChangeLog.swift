@@ -89,7 +89,7 @@ private struct FillingBatch {
     let limit: BatchLimit
     private(set) var records: [RecordState] = []
     private(set) var lastSequence: Int64 = 0
-    private var bytes = 0
+    private var size = BatchSize()
     private var group: Int64?
     /// The size of the batch before the current group, if it holds earlier groups.
     private var complete: (records: Int, lastSequence: Int64)?
@@ -106,11 +106,11 @@ private struct FillingBatch {
             return true
         }
         if next != group {
-            guard records.count < limit.records, bytes < limit.bytes else { return false }
+            guard size.isSmall(limit) else { return false }
             if !records.isEmpty { complete = (records.count, lastSequence) }
             self.group = next
         }
-        if records.count < limit.groupRecords, bytes < limit.groupBytes { return true }
+        if size.hasRoom(limit) { return true }
         if let complete {
             records.removeSubrange(complete.records...)
             lastSequence = complete.lastSequence
@@ -127,6 +127,6 @@ private struct FillingBatch {
         // go, and `grdb_sync_unsyncedRecord` names it.
         guard !state.isEmpty, !state.isTooLarge else { return }
         records.append(state)
-        bytes += state.size
+        size.add(state)
     }
 }

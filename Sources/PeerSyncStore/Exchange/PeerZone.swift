@@ -206,15 +206,15 @@ package struct PeerZone: Sendable {
         let working = WorkingSet(db, store.tables)
         let sent = try WithheldRecords.Sent(db, zone: zoneID)
         var read = NamedRecords()
-        var bytes = 0
+        var size = BatchSize()
         for name in names {
             read.namesRead += 1
             guard sent.contains(name), let record = try working.known(name), record.zone == zoneID,
                 !record.state.isTooLarge
             else { continue }
             read.records.append(record.state.transferred)
-            bytes += record.state.size
-            guard read.records.count < limit.records, bytes < limit.bytes else { break }
+            size.add(record.state)
+            guard size.isSmall(limit) else { break }
         }
         return read
     }

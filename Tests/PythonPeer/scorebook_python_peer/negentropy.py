@@ -17,7 +17,7 @@ BUCKETS = 16
 MESSAGE_BYTES = 60_000
 ROOM = 200
 """What a bound, a mode and a fingerprint behind the rest may take."""
-CLAIMED_LIMIT = 1 << 24
+CLAIMED_LIMIT = 1 << 22
 
 
 class Bound(NamedTuple):

@@ -45,6 +45,67 @@ struct LargeRecordTests {
         #expect(names == ["Author|~|1", "Author|~|2", "Author|~|fits"])
     }
 
+    /// Peers can make a record that has as many fields as can be. When somebody writes one more here, the record stays here.
+    @Test func aRecordWithTooManyFieldsStaysAndIsNamed() async throws {
+        let junk = Dictionary(
+            uniqueKeysWithValues: (1..<RecordState.maximumFieldCount).map { ("junk\($0)", 0) })
+        let full = try author("1", junk.merging(["name": 1]) { $1 })
+        #expect(try await apply([full, author("2", ["name": 1])]).isEmpty)
+        #expect(try await machine.status().unsynced.isEmpty)
+        try machine.shell("UPDATE Author SET born = '2000-01-01T00:00:00.000Z'")
+        #expect(try await machine.status().unsynced.map { "\($0.name) \($0.reason)" } == ["Author|~|1 size"])
+        let other = try Machine("c", number: 3)
+        #expect(try await machine.send(to: other) == 1)
+        #expect(try other.rows("SELECT recordName FROM Author") == ["Author|~|2"])
+    }
+
+    /// Each field may have been written by a replica of its own, and each reference may lead to a type of its own. A batch has room
+    /// for 65,536 of both, whatever a group has.
+    @Test(
+        arguments: [false, true],
+        [
+            BatchLimit.standard,
+            BatchLimit(records: 9_999, bytes: 1 << 30, groupRecords: 9_999, groupBytes: 1 << 30),
+        ])
+    func aBatchHasRoomForItsTables(ofTypes: Bool, limit: BatchLimit) async throws {
+        let records = 70
+        for part in [0..<37, 37..<records] {
+            let states = try part.map { record in
+                let fields = try (0..<1_000).map { index in
+                    let number = record * 1_000 + index
+                    let target = FieldValue.reference(try RecordName("T\(number)|~|x"))
+                    let replica = ReplicaID(rawValue: ofTypes ? 9 : UInt64(10 + number))
+                    return RecordField(
+                        name: "f\(index)", value: ofTypes ? target : .null,
+                        stamp: Stamp(time: HybridTime(milliseconds: 1_000), replica: replica))
+                }
+                return RecordState(name: try RecordName("Unknown|~|\(record)"), fields: fields)
+            }
+            #expect(try await apply(states).isEmpty)
+        }
+        let other = PeerZone(
+            store: machine.store,
+            peer: try await machine.store.peers.add(key: [UInt8](repeating: 3, count: 32), name: "c"))
+        var place = ReadingPlace(
+            try await machine.store.database.read { try other.begin($0, heldByPeer: nil).start })
+        var (count, batches, isLast) = (0, 0, false)
+        while !isLast {
+            let (batch, next) = try await machine.store.database.read { [place] in
+                try other.nextBatch($0, after: place, includingEcho: false, limit: limit)
+            }
+            let fields = batch.records.flatMap(\.fields)
+            #expect(Set(fields.map(\.stamp.replica)).count <= 65_536)
+            let types = fields.compactMap {
+                if case .reference(let name) = $0.value { name.recordType } else { nil }
+            }
+            #expect(Set(types).count < 65_536)
+            (place, isLast) = (next, batch.isLast)
+            count += batch.records.count
+            batches += 1
+        }
+        #expect(count == records && batches > 1)
+    }
+
     /// Each state is small enough, and what they come to together is not sent, but kept.
     @Test func whatMergesToMoreThanTheLimitIsKeptAndNamed() async throws {
         #expect(try await apply([author("1", ["name": 7 << 20])]).isEmpty)

@@ -321,7 +321,11 @@ struct SessionTests {
     // MARK: Pairing
 
     /// Lets a caller that has typed a code and a listener that shows one talk to each other.
-    private func pair(_ typed: String, _ shown: String) throws -> (caller: Side, listener: Side) {
+    ///
+    /// - Parameter rounds: how often each of the two hears what the other has said.
+    private func pair(_ typed: String, _ shown: String, rounds: Int = 8) throws -> (
+        caller: Side, listener: Side
+    ) {
         var caller = secured(.call(SessionCall(pairing: .ifUnknown(try PairingCode(typed))))) {
             $0.isPaired = false
         }
@@ -333,7 +337,7 @@ struct SessionTests {
             $0.secured(SecuredChannel(remoteKey: Self.own, handshakeHash: Self.channel.handshakeHash))
         }
         var heard = (0, 0)
-        for _ in 0..<8 {
+        for _ in 0..<rounds {
             while heard.0 < caller.said.count {
                 listener.receive(caller.said[heard.0])
                 heard.0 += 1
@@ -371,6 +375,25 @@ struct SessionTests {
             return
         }
         #expect(error.error.code == .pairingFailed && error.error.message.contains("2 attempts"))
+    }
+
+    /// Whoever is on the way can change a frame, and is told nothing: it is no wrong code.
+    @Test func aFrameThatDoesNotOpenIsNoWrongCode() throws {
+        let (caller, answering) = try pair("123-456", "123-456", rounds: 1)
+        var listener = answering
+        guard case .pairingTag? = caller.said.last else {
+            Issue.record("the caller has not come to its tag")
+            return
+        }
+        listener.hand { $0.failed(SecureChannelError(.authenticationFailed, "changed"), toldToPeer: nil) }
+        #expect(!listener.machine.didPair)
+        #expect(!listener.hasAsked { if case .endPairingAttempt = $0 { true } else { false } })
+        #expect(!listener.said.contains { if case .error = $0 { true } else { false } })
+        guard case .failed(let error)? = listener.machine.end else {
+            Issue.record("the listener has not ended")
+            return
+        }
+        #expect((error as? SecureChannelError)?.code == .authenticationFailed)
     }
 
     // MARK: Ends

@@ -382,6 +382,44 @@ struct ZoneExchangeTests {
         }
     }
 
+    @Test func whoIsAskedGivesUpAfterTooManyRounds() throws {
+        var reconciliation = Reconciliation(
+            zone: 0, isCaller: false, isAtBeginning: true, maximumRounds: 3)
+        _ = reconciliation.begin()
+        let question = Message.Reconcile(
+            zone: 0, payload: try NegentropyInitiator(storage: nothing).initiate())
+        _ = try reconciliation.received(question)
+        _ = try reconciliation.inventoryTaken(nothing, at: token(10))
+        for _ in 2...3 { _ = try reconciliation.received(question) }
+        #expect(throws: ProtocolError.self) { try reconciliation.received(question) }
+    }
+
+    /// A side that knows no limit of its own may list more than one message can want.
+    @Test func anAnswerListsNoMoreThanCanBeWanted() throws {
+        let items = (0...ProtocolLimits.maximumTableEntries).map { index in
+            let id =
+                (0..<4).map { UInt8(truncatingIfNeeded: index >> (8 * $0)) }
+                + [UInt8](repeating: 0, count: 28)
+            return NegentropyItem(timestamp: 1, id: NegentropyID(id)!)
+        }
+        for (count, isTooLong) in [(items.count - 1, false), (items.count, true)] {
+            var reconciliation = Reconciliation(zone: 0, isCaller: true, isAtBeginning: true)
+            _ = reconciliation.begin()
+            let first = try reconciliation.inventoryTaken(nothing, at: token(10)).first
+            guard case .send(.reconcile(let question)) = first else { throw NotAsking() }
+            let answer = try NegentropyResponder(storage: NegentropyVector(Array(items.prefix(count))))
+                .reconcile(question.payload)
+            let step = Message.Reconcile(zone: 0, payload: answer)
+            if isTooLong {
+                #expect(throws: ProtocolError.self) { try reconciliation.received(step) }
+            } else {
+                let actions = try reconciliation.received(step)
+                guard case .send(.reconcile(let end)) = actions.first else { throw NotAsking() }
+                #expect(end.wanted.count == count && end.isEnd)
+            }
+        }
+    }
+
     @Test func digestsThatWereFoundEqualAllowAnotherAttempt() throws {
         var exchange = try idle()
         _ = try exchange.resync()

@@ -26,22 +26,28 @@ struct Reconciliation: Sendable {
         let responder: NegentropyResponder
         /// The number of records that the peer may want.
         let limit: Int
+        var rounds = 0
         var wanted: [NegentropyID] = []
     }
 
     private let zone: Int
     private let isCaller: Bool
     private let isAtBeginning: Bool
+    private let maximumRounds: Int
     private var state = State.checkingRecords(question: nil)
     /// The token of the inventory, if the streams begin there.
     private(set) var snapshot: ChangeToken?
 
     /// - Parameter isAtBeginning: whether the two have just begun. In the middle of a session the streams go on where
     ///   they were, because no inventory has deletions.
-    init(zone: Int, isCaller: Bool, isAtBeginning: Bool) {
+    init(
+        zone: Int, isCaller: Bool, isAtBeginning: Bool,
+        maximumRounds: Int = ProtocolLimits.maximumReconciliationRounds
+    ) {
         self.zone = zone
         self.isCaller = isCaller
         self.isAtBeginning = isAtBeginning
+        self.maximumRounds = maximumRounds
     }
 
     var hasEnded: Bool { if case .ended = state { true } else { false } }
@@ -67,7 +73,9 @@ struct Reconciliation: Sendable {
         if isAtBeginning { snapshot = token }
         let limit = ProtocolLimits.reconciliationFrame
         guard let question else {
-            let initiator = NegentropyInitiator(storage: items, frameSizeLimit: limit)
+            let initiator = NegentropyInitiator(
+                storage: items, frameSizeLimit: limit,
+                maximumRounds: maximumRounds)
             state = .asking(Asking(initiator: initiator))
             return [send(payload: try Self.understanding(initiator.initiate))]
         }
@@ -106,6 +114,9 @@ struct Reconciliation: Sendable {
         let result = try Self.understanding { () throws(NegentropyError) in
             try asking.initiator.reconcile(step.payload)
         }
+        guard result.need.count <= ProtocolLimits.maximumTableEntries else {
+            throw ProtocolError(.malformed, "the other side lists more records at once than can be wanted")
+        }
         asking.have += result.have
         guard let next = result.message else {
             state = .ended
@@ -125,6 +136,10 @@ struct Reconciliation: Sendable {
         guard !step.isEnd else {
             state = .ended
             return [.resolve(answering.wanted)]
+        }
+        answering.rounds += 1
+        guard answering.rounds <= maximumRounds else {
+            throw ProtocolError(.malformed, "the reconciliation does not end")
         }
         try Self.checkVersion(step.payload)
         let answer = try Self.understanding { () throws(NegentropyError) in
