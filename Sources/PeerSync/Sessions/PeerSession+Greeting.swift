@@ -126,6 +126,7 @@ extension PeerSession {
             parts.work = work
             parts.settings = membership
         }
+        for zone in work.zones { applyArrived(in: zone) }
         engine.metrics.sessionBegan()
         try await engine.noteConnected(with: peer)
     }

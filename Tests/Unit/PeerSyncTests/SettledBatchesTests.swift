@@ -94,6 +94,27 @@ struct SettledBatchesTests {
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
     }
 
+    /// The session ends before it exchanges anything. What has come already is applied, and nobody waits for ever.
+    @Test(.timeLimit(.minutes(5))) func aHouseholdThatCannotBeReadEndsTheSession() async throws {
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        try await kitchen.engine.store.database.write {
+            try $0.execute(sql: "ALTER TABLE grdb_sync_introduction RENAME TO gone")
+        }
+        let batches = try [batch(1), batch(2), batch(3), batch(4)]
+        try await peer.answering { [peer] line in
+            try await peer.begin(&line)
+            for batch in batches { try await line.send(batch) }
+            #expect(try await line.receiveError() == .storeFailure)
+        } while: { port in
+            await #expect {
+                try await kitchen.call(port, SessionCall())
+            } throws: { error in
+                (error as? PeerSyncError)?.code == .storeUnusable
+            }
+        }
+        #expect(try await games() == ["SBGame|~|1", "SBGame|~|2", "SBGame|~|3", "SBGame|~|4"])
+    }
+
     @Test(.timeLimit(.minutes(5))) func aPongComesAfterTheAcknowledgements() async throws {
         let ping = Message.ping([UInt8](repeating: 1, count: MessageCodec.pingLength))
         let told = try await session(sending: [batch(1), batch(2)], then: ping)
