@@ -276,17 +276,18 @@ final class PeerSession: Sendable {
                 if case .reconcile = message { $0.reconciliationRounds += 1 }
             }
             await makeReady(for: message)
-            // While the own disk is slow, the peer is not the silent one.
-            if update({ $0.isExchanging }) { watchdog.expect(within: deadlines.handling) }
             await handle { $0.received(message) }
             await stopIfDone()
         }
     }
 
-    /// Waits until the machine can take a message.
+    /// Waits until the machine can take a message. From then on this side has time to deal with it.
     private func makeReady(for message: Message) async {
         while true {
-            switch update({ $0.readiness(for: message) }) {
+            let (readiness, isExchanging) = update { ($0.readiness(for: message), $0.isExchanging) }
+            // While the own disk is slow, the peer is not the silent one.
+            if isExchanging { watchdog.expect(within: deadlines.handling) }
+            switch readiness {
             case .ready: return
             case .afterBatches(let number):
                 let zones = parts.withLock { $0.work?.zones } ?? []

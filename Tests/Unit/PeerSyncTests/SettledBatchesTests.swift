@@ -1,6 +1,7 @@
 import GRDB
 import PeerSyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -113,6 +114,39 @@ struct SettledBatchesTests {
             }
         }
         #expect(try await games() == ["SBGame|~|1", "SBGame|~|2", "SBGame|~|3", "SBGame|~|4"])
+    }
+
+    /// A program that writes for long makes this side late, and not the other.
+    @Test(.timeLimit(.minutes(5))) func theTimeInWhichTheStoreIsBusyDoesNotCountAgainstThePeer() async throws
+    {
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        let (sessions, found) = AsyncStream<PeerSession>.makeStream()
+        let batches = try [batch(1), batch(2)]
+        // Far from the time for the next message, and from that for dealing with one.
+        let between: Duration = .seconds(1000)
+        try await peer.answering { [kitchen, peer] line in
+            guard let session = await sessions.first(where: { _ in true }) else { return }
+            try await peer.begin(&line)
+            try await line.send(batches[0])
+            while let message = try await line.receive() {
+                if case .acknowledge = message { break }
+            }
+            try await kitchen.whileStoreIsBusy {
+                try await line.send(batches[1])
+                try await kitchen.receives(2)
+                // The batch waits for the store, and the reader for the next message.
+                try await eventually("the reader", within: .seconds(300)) {
+                    session.watchdog.next < .now + between
+                }
+                try await line.send(.ping([UInt8](repeating: 1, count: MessageCodec.pingLength)))
+                try await eventually("time for the own store", within: .seconds(300)) {
+                    session.watchdog.next > .now + between
+                }
+            }
+            try await line.send(.goodbye)
+        } while: { port in
+            try await kitchen.call(port, SessionCall()) { found.yield($0) }
+        }
     }
 
     @Test(.timeLimit(.minutes(5))) func aPongComesAfterTheAcknowledgements() async throws {
