@@ -91,12 +91,6 @@ extension PeerSession {
         jobs.add {
             await self.failing { try await work.files.run { await self.stopIfDone() } }
         }
-        jobs.add {
-            while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
-                // The outbox has no room only when the peer does not read. The session ends for that elsewhere.
-                try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
-            }
-        }
         let changes = engine.watch.observe { for zone in work.zones { zone.storeChanged() } }
         let files = engine.assets.sessions.add(work.files)
         parts.withLock { $0.work?.memberships = [changes, files] }

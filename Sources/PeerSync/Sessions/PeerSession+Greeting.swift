@@ -62,6 +62,9 @@ extension PeerSession {
         let entry = try engine.connections.enter(
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
         parts.withLock { $0.entry = entry }
+        jobs.add {
+            while (try? await Task.sleep(for: self.deadlines.ping)) != nil { self.ping() }
+        }
         engine.names.note(peer, [])
         engine.onEvent(.connected(name: peer.name, address: address))
         // Only what reads as an address can be dialled again.

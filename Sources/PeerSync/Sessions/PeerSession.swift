@@ -143,8 +143,13 @@ final class PeerSession: Sendable {
     func probe() {
         guard update({ $0.isExchanging && !$0.awaitsAcknowledgement }) else { return }
         watchdog.hasten(to: deadlines.probe, from: deadlines.silence)
+        ping()
+    }
+
+    /// Shows the other side that this one is there, if the two have got as far.
+    func ping() {
         // A full outbox means that the peer does not read; the session ends for that elsewhere.
-        try? outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
+        _ = try? send { $0.ping() }
     }
 
     /// Waits until the other side has acknowledged what was written here, and nothing is on its way.

@@ -43,6 +43,8 @@ struct StalledPeerTests {
     /// Somebody who works on a batch answers nothing meanwhile: whether the connection still works is no question then.
     @Test(.timeLimit(.minutes(5))) func whoWorksOnABatchIsNotProbed() async throws {
         let kitchen = try LoopbackMachine("kitchen")
+        // Any ping is one that asks.
+        kitchen.engine.deadlines.ping = .seconds(3600)
         try await kitchen.addLongGames(1)
         let peer = RawPeer()
         _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
@@ -64,6 +66,32 @@ struct StalledPeerTests {
         }
         let pings = asked.withLock { $0.filter { if case .ping = $0 { true } else { false } } }
         #expect(pings.isEmpty)
+    }
+
+    /// The other side has the session begun, and waits for frames from then on, however long this one changes its store.
+    @Test(.timeLimit(.minutes(5))) func whoChangesItsStoreForTheSessionShowsThatItIsThere() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        kitchen.engine.deadlines.ping = .milliseconds(20)
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        let said = Mutex<Message?>(nil)
+        try await peer.answering { line in
+            guard case .hello(let hello)? = try await line.receive() else { return }
+            try await line.send(peer.hello(hello.zones))
+            guard case .open(let open)? = try await line.receive() else { return }
+            try await kitchen.whileStoreIsBusy {
+                try await line.send(.open(Message.Open(union: .none, zones: open.zones)))
+                let message = try await line.receive()
+                said.withLock { $0 = message }
+            }
+            try await line.cut()
+        } while: { port in
+            _ = try? await kitchen.call(port, SessionCall())
+        }
+        guard case .ping? = said.withLock({ $0 }) else {
+            Issue.record("it said \(String(describing: said.withLock { $0 }))")
+            return
+        }
     }
 
     @Test func whatWaitsForAPeerThatAsksAndDoesNotReadIsBounded() throws {
