@@ -1,4 +1,5 @@
 import Logging
+import PeerSyncChannel
 import PeerSyncStore
 import Synchronization
 
@@ -14,20 +15,33 @@ final class KnownPeers: Sendable {
     /// Somewhere to dial.
     private struct Target: Hashable {
         let address: PeerAddress
-        /// The machine that is announced there, and has to answer. At an address from before any paired machine may: the
-        /// network may have given them each other's addresses.
-        let announced: Int64?
+        let origin: Origin
+    }
+
+    /// Who says that somebody is there.
+    private enum Origin: Hashable {
+        /// Whoever announces this machine, which has to answer.
+        case announced(Int64)
+        /// This machine, which has reached one there, or others. Any that is paired and not connected may answer: the network may
+        /// have given them each other's addresses.
+        case remembered
     }
 
     /// A target that should be dialled.
     private struct Wish {
+        /// The machine that has to answer.
         var peer: Peer?
-        /// The machines that may be there.
+        /// The machines that are not connected and may be there.
         var peers: [Int64] = []
         /// The names of the announcements. A new one means that the machine has just come.
         var names: Set<String> = []
-        /// Whether others have introduced the machine, which may not have heard of this one yet.
+        /// Whether others have introduced one of them, which may not have heard of this one yet.
         var isIntroduced = false
+
+        mutating func add(_ peer: Peer) {
+            peers.append(peer.id)
+            isIntroduced = isIntroduced || peer.introducedBy != nil
+        }
     }
 
     private struct Dial {
@@ -45,6 +59,8 @@ final class KnownPeers: Sendable {
     private let finder: Finder
     private let announcedTurns = AsyncSemaphore(KnownPeers.dialLimit)
     private let otherTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    /// The paired machines when that was last looked at.
+    private let paired = Mutex<[Peer]>([])
     private let dials = Mutex<[Target: Dial]>([:])
     /// The announcements of machines that are connected.
     private let connectedNames = Mutex<[Int64: Set<String>]>([:])
@@ -90,44 +106,40 @@ final class KnownPeers: Sendable {
     /// Where the paired machines may be that are not connected, whoever has made the connection.
     private func wanted() async throws -> [Target: Wish] {
         let peers = try await engine.store.peers.all()
+        paired.withLock { $0 = peers }
         var wishes: [Target: Wish] = [:]
+        var remembered: [PeerAddress: Wish] = [:]
         for peer in peers {
-            let announcements = finder.announcements(of: peer.publicKey)
             guard !engine.connections.hasAny(with: peer.id) else {
-                probe(peer, Set(announcements.map(\.name)))
+                probe(peer, Set(finder.announcements(of: peer.publicKey).map(\.name)))
                 continue
             }
+            var announced = Wish(peer: peer)
+            announced.add(peer)
             var left = Finder.addressLimit
-            for service in announcements {
+            for service in finder.announcements(of: peer.publicKey) {
                 for address in service.addresses.prefix(left) {
-                    wishes[
-                        Target(address: address, announced: peer.id),
-                        default: Wish(
-                            peer: peer, peers: [peer.id], isIntroduced: peer.introducedBy != nil)
-                    ]
-                    .names.insert(service.name)
+                    wishes[Target(address: address, origin: .announced(peer.id)), default: announced].names
+                        .insert(service.name)
                     left -= 1
                 }
             }
+            // What is announced in another machine's name says nothing of this one.
+            for address in peer.dialled.compactMap({ PeerAddress($0) })
+            where wishes[Target(address: address, origin: .announced(peer.id))] == nil {
+                remembered[address, default: Wish()].add(peer)
+            }
         }
-        let announced = Set(wishes.keys.map(\.address))
-        for (address, peers) in dialled(peers) where !announced.contains(address) {
-            let isIntroduced = peers.contains { $0.introducedBy != nil }
-            wishes[Target(address: address, announced: nil)] = Wish(
-                peers: peers.map(\.id), isIntroduced: isIntroduced)
+        for (address, wish) in remembered {
+            wishes[Target(address: address, origin: .remembered)] = wish
         }
         return wishes.filter { !exceptions.contains($0.key.address) }
     }
 
-    /// The addresses of the machines that are not connected, where this one has reached them or others say that they are.
-    private func dialled(_ peers: [Peer]) -> [PeerAddress: [Peer]] {
-        var byAddress: [PeerAddress: [Peer]] = [:]
-        for peer in peers {
-            for address in peer.dialled.compactMap({ PeerAddress($0) }) {
-                byAddress[address, default: []].append(peer)
-            }
-        }
-        return byAddress.filter { $1.allSatisfy { !engine.connections.hasAny(with: $0.id) } }
+    /// The keys of the paired machines that are not connected.
+    private var missing: [PublicKey] {
+        paired.withLock { $0 }.filter { !engine.connections.hasAny(with: $0.id) }
+            .compactMap { try? PublicKey($0.publicKey) }
     }
 
     /// Looks whether a connection still works when its machine announces itself anew, perhaps at another address.
@@ -157,13 +169,26 @@ final class KnownPeers: Sendable {
             }
             return wishes.compactMap { target, wish in
                 guard dials[target] == nil else { return nil }
-                let connector = SyncConnector(
-                    engine, to: target.address, expecting: wish.peer, sessions: sessions,
-                    turns: target.announced == nil ? otherTurns : announcedTurns)
+                let connector = connector(to: target, wish.peer)
                 dials[target] = Dial(connector: connector, names: wish.names, peers: wish.peers)
                 return (target, connector, wish.isIntroduced ? .patiently : .quietly)
             }
         }
+    }
+
+    private func connector(to target: Target, _ peer: Peer?) -> SyncConnector {
+        let turns =
+            switch target.origin {
+            case .announced: announcedTurns
+            case .remembered: otherTurns
+            }
+        if let peer {
+            return SyncConnector(
+                engine, to: target.address, expecting: peer, sessions: sessions, turns: turns)
+        }
+        return SyncConnector(
+            engine, to: target.address, expectingOneOf: { [weak self] in self?.missing ?? [] },
+            sessions: sessions, turns: turns)
     }
 
     /// - Returns: whether anything has changed since the beginning.
@@ -178,11 +203,11 @@ final class KnownPeers: Sendable {
         try await connector.stayConnected(persistence) { isWanted(target) }
     }
 
-    /// Whether a target was wanted when that was last looked at, and nobody has connected to its machines since then.
+    /// Whether a target was wanted when that was last looked at, and one of its machines is still not connected.
     private func isWanted(_ target: Target) -> Bool {
         dials.withLock { dials in
             guard let dial = dials[target], dial.isWanted else { return false }
-            return dial.peers.allSatisfy { !engine.connections.hasAny(with: $0) }
+            return dial.peers.contains { !engine.connections.hasAny(with: $0) }
         }
     }
 }

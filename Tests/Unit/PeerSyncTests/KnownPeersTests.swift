@@ -75,6 +75,54 @@ struct KnownPeersTests {
         }
     }
 
+    /// Two machines are noted at one address: the network may have given it to the other one, or somebody has said so.
+    @Test(.timeLimit(.minutes(5))) func aConnectedMachineKeepsNoOtherFromBeingDialled() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        let attic = try LoopbackMachine("attic")
+        var peers: [Peer] = []
+        for other in [attic, kitchen] {
+            _ = try await Self.pair(other, with: study)
+            peers.append(try await Self.pair(study, with: other))
+        }
+        try await kitchen.listening { port in
+            try await study.listening(dialsKnownPeers: true) { own in
+                let connection = Task { try await attic.call(own, SessionCall()) }
+                _ = try await study.event { if case .connected("attic", _) = $0 { true } else { nil } }
+                for peer in peers {
+                    try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                }
+                _ = try await study.event { if case .connected("kitchen", _) = $0 { true } else { nil } }
+                connection.cancel()
+                _ = try? await connection.value
+            }
+        }
+    }
+
+    /// The network has given a machine's address to a stranger, and gives it back.
+    @Test(.timeLimit(.minutes(5))) func aStrangerWhereAMachineWasIsNoReasonToGiveUp() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        let guest = try LoopbackMachine("guest")
+        _ = try await Self.pair(kitchen, with: study)
+        let peer = try await Self.pair(study, with: kitchen)
+        try await study.listening(dialsKnownPeers: true) { _ in
+            var place = 0
+            try await guest.listening { port in
+                place = port
+                try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                let refused = try await guest.event { event in
+                    if case .refused(_, let error) = event { error } else { nil }
+                }
+                // The study hangs up before it says who it is.
+                #expect(refused.code == .interrupted)
+            }
+            try await kitchen.listening(on: place) { _ in
+                _ = try await study.event { if case .connected("kitchen", _) = $0 { true } else { nil } }
+            }
+        }
+        // That is nothing to tell anybody.
+        #expect(!study.events.contains { if case .retrying = $0 { true } else { false } })
+    }
+
     @Test(.timeLimit(.minutes(5))) func whoNeverGivesUpWaitsForAMachineThatIsNotThereYet() async throws {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
         _ = try await Self.pair(kitchen, with: study)

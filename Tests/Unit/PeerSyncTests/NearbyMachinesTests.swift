@@ -132,6 +132,32 @@ struct NearbyMachinesTests {
         }
     }
 
+    /// Somebody announces a machine's address in the name of another one.
+    @Test(.timeLimit(.minutes(5))) func anAnnouncementInAnotherNameKeepsNobodyFromBeingDialled() async throws
+    {
+        let (kitchen, study) = (try machine("kitchen", announces: false), try machine("study"))
+        let attic = try machine("attic")
+        for other in [kitchen, attic] { try await pair(other, study) }
+        let text = Announcement(of: attic.engine.identity.publicKey, showsCode: false).text
+        try await kitchen.listening { port in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let service = FoundService(
+                    name: "thief", text: text, addresses: [PeerAddress(host: "127.0.0.1", port: port)])
+                group.addTask { [network] in
+                    try await network.announce(service, type: "_\(Self.name)._tcp")
+                }
+                try await study.listening(dialsKnownPeers: true) { _ in
+                    #expect(try await trouble(study).message.contains("attic is said to be at"))
+                    let key = kitchen.engine.identity.publicKey.bytes
+                    let peer = try #require(try await study.engine.store.peers.find(key: key))
+                    try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                    #expect(try await connected(study) == "kitchen")
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func theEndOfDiscoveryIsToldOnceAndEverythingComesBack() async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
         try await pair(kitchen, study)
