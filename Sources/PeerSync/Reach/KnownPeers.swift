@@ -6,8 +6,8 @@ import Synchronization
 /// Dials the paired machines where discovery finds them, where this one has reached them before, and where others say that
 /// they are; also those that are paired or introduced while it runs. It says nothing when they are not there.
 final class KnownPeers: Sendable {
-    /// How many addresses are dialled at a time, of those that are announced and of all others. Others can name any number
-    /// of addresses where nobody is, and these must not hold up what is announced.
+    /// How many addresses are dialled at a time, of those that are announced, of those where this machine has reached others, and
+    /// of those that others tell. Others can name any number of addresses where nobody is, and these must not hold up the rest.
     static let dialLimit = 16
     /// The pause after a failed attempt to read the addresses.
     private static let retryPause: Duration = .seconds(1)
@@ -22,9 +22,11 @@ final class KnownPeers: Sendable {
     private enum Origin: Hashable {
         /// Whoever announces this machine, which has to answer.
         case announced(Int64)
-        /// This machine, which has reached one there, or others. Any that is paired and not connected may answer: the network may
-        /// have given them each other's addresses.
-        case remembered
+        /// This machine: it has reached one there. Any that is paired and not connected may answer: the network may have given
+        /// them each other's addresses.
+        case reached
+        /// Others. The same machines may answer.
+        case told
     }
 
     /// A target that should be dialled.
@@ -35,11 +37,14 @@ final class KnownPeers: Sendable {
         var peers: [Int64] = []
         /// The names of the announcements. A new one means that the machine has just come.
         var names: Set<String> = []
+        /// Whether this machine has reached one of them there.
+        var isReached = false
         /// Whether others have introduced one of them, which may not have heard of this one yet.
         var isIntroduced = false
 
         mutating func add(_ peer: Peer) {
             peers.append(peer.id)
+            isReached = isReached || peer.address != nil
             isIntroduced = isIntroduced || peer.introducedBy != nil
         }
     }
@@ -58,7 +63,8 @@ final class KnownPeers: Sendable {
     private let exceptions: Set<PeerAddress>
     private let finder: Finder
     private let announcedTurns = AsyncSemaphore(KnownPeers.dialLimit)
-    private let otherTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    private let reachedTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    private let toldTurns = AsyncSemaphore(KnownPeers.dialLimit)
     /// The paired machines when that was last looked at.
     private let paired = Mutex<[Peer]>([])
     private let dials = Mutex<[Target: Dial]>([:])
@@ -131,7 +137,7 @@ final class KnownPeers: Sendable {
             }
         }
         for (address, wish) in remembered {
-            wishes[Target(address: address, origin: .remembered)] = wish
+            wishes[Target(address: address, origin: wish.isReached ? .reached : .told)] = wish
         }
         return wishes.filter { !exceptions.contains($0.key.address) }
     }
@@ -180,7 +186,8 @@ final class KnownPeers: Sendable {
         let turns =
             switch target.origin {
             case .announced: announcedTurns
-            case .remembered: otherTurns
+            case .reached: reachedTurns
+            case .told: toldTurns
             }
         if let peer {
             return SyncConnector(

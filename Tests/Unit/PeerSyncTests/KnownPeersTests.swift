@@ -1,3 +1,4 @@
+import GRDB
 import PeerSyncProtocol
 import PeerSyncStore
 import TestSupport
@@ -121,6 +122,32 @@ struct KnownPeersTests {
         }
         // That is nothing to tell anybody.
         #expect(!study.events.contains { if case .retrying = $0 { true } else { false } })
+    }
+
+    /// Others can tell any number of addresses where nobody answers.
+    @Test(.timeLimit(.minutes(5))) func whatOthersTellDoesNotHoldUpWhereAMachineWas() async throws {
+        let study = try LoopbackMachine("study")
+        let limit = KnownPeers.dialLimit
+        try await Trap.opening(count: limit + 1) { places, trap in
+            let peers = study.engine.store.peers
+            for (number, place) in places.dropLast().enumerated() {
+                let member = try await peers.add(
+                    key: [UInt8](repeating: UInt8(number + 1), count: 32), name: "member \(number)")
+                try await study.engine.store.database.write { db in
+                    try db.execute(
+                        sql: "INSERT INTO grdb_sync_peerHint (peer, address) VALUES (?, ?)",
+                        arguments: [member.id, place.description])
+                }
+            }
+            try await study.listening(dialsKnownPeers: true) { _ in
+                try await eventually("what others tell", within: .seconds(300)) { trap.open == limit }
+                let reached = try await peers.add(key: [UInt8](repeating: 200, count: 32), name: "reached")
+                try await peers.noteAddress(places[limit].description, of: reached)
+                try await eventually("where a machine was", within: .seconds(300)) {
+                    trap.seen == limit + 1
+                }
+            }
+        }
     }
 
     @Test(.timeLimit(.minutes(5))) func whoNeverGivesUpWaitsForAMachineThatIsNotThereYet() async throws {
