@@ -16,13 +16,16 @@ extension PeerSession {
         await handle { $0.pairingAttemptBegan(attempt.code) }
     }
 
+    /// Ends the attempt, if there is one, even in a task that was cancelled: the code would stay busy.
     func endPairingAttempt(succeeded: Bool) async throws {
         let attempt = parts.withLock { parts in
             defer { parts.attempt = nil }
             return parts.attempt
         }
         guard let attempt else { return }
-        let left = try await engine.pairing.endAttempt(attempt, succeeded: succeeded)
+        let left = try await Task { [engine] in
+            try await engine.pairing.endAttempt(attempt, succeeded: succeeded)
+        }.value
         guard !succeeded else { return }
         engine.onEvent(.pairingFailed(address: address, attemptsLeft: left))
         await handle { $0.pairingAttemptFailed(attemptsLeft: left) }
