@@ -68,7 +68,11 @@ public struct SyncListener: Service {
 
     private func listen() async throws {
         if neverGivesUp {
-            try await engine.checkSwitchPatiently()
+            do {
+                try await cancelWhenGracefulShutdown { try await engine.checkSwitchPatiently() }
+            } catch is CancellationError where Task.isShuttingDownGracefully {
+                return
+            }
         } else {
             try await engine.checkSwitch()
         }
