@@ -122,13 +122,9 @@ final class KnownPeers: Sendable {
             }
             var announced = Wish(peer: peer)
             announced.add(peer)
-            var left = Finder.addressLimit
-            for service in finder.announcements(of: peer.publicKey) {
-                for address in service.addresses.prefix(left) {
-                    wishes[Target(address: address, origin: .announced(peer.id)), default: announced].names
-                        .insert(service.name)
-                    left -= 1
-                }
+            for (address, name) in finder.places(of: peer.publicKey) {
+                wishes[Target(address: address, origin: .announced(peer.id)), default: announced].names
+                    .insert(name)
             }
             // What is announced in another machine's name says nothing of this one.
             for address in peer.dialled.compactMap({ PeerAddress($0) })
