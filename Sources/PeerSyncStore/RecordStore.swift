@@ -30,6 +30,7 @@ public final class RecordStore: Sendable {
     let tables: RecordTables
     let soundness = StoreSoundness()
     let knownHousehold = KnownHousehold()
+    private let unsentCount = UnsentCount()
     /// Knows whether the app itself writes in the open transaction.
     private let ownWrites = OwnWrites()
     /// The id of this run in the table of generations.
@@ -70,6 +71,7 @@ public final class RecordStore: Sendable {
         generation = Generations.random()
         try database.write { db in
             let areRulesNew = try MetadataTables.migrate(db)
+            _ = try unsentCount.rise(db)
             let hasMissedWrites = try CaptureTriggers.endPause(db)
             try StoreOpening(self, db).run(areRulesNew: areRulesNew)
             try noteReplica(db)
@@ -255,10 +257,10 @@ public final class RecordStore: Sendable {
     package struct OthersWrites: Sendable {
         /// The version to pass to the next check.
         package var version: Int64
-        package var hasChanged = true
+        package var hasChanged: Bool
         /// Whether the journal held anything to fold.
         package var hasFolded = false
-        /// How many records more than before are not sent until a person allows it.
+        /// How many records more than before are not sent until a person allows it, whoever has folded the writes.
         package var withheldCount = 0
     }
 
@@ -269,16 +271,16 @@ public final class RecordStore: Sendable {
         try await database.writeWithoutTransaction { [self] db in
             // SQLite changes this number with every commit of another connection.
             let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
-            guard current != version else { return OthersWrites(version: current, hasChanged: false) }
-            guard try Self.hasPendingChanges(db) else { return OthersWrites(version: current) }
-            var withheldCount = 0
-            try db.inTransaction(.immediate) {
-                let before = try WithheldRecords.countUnsent(db)
-                _ = try fold(db)
-                withheldCount = try WithheldRecords.countUnsent(db) - before
-                return .commit
+            var found = OthersWrites(version: current, hasChanged: current != version)
+            if found.hasChanged, try Self.hasPendingChanges(db) {
+                try db.inTransaction(.immediate) {
+                    _ = try fold(db)
+                    return .commit
+                }
+                found.hasFolded = true
             }
-            return OthersWrites(version: current, hasFolded: true, withheldCount: withheldCount)
+            found.withheldCount = try unsentCount.rise(db, hasChanged: found.hasChanged)
+            return found
         }
     }
 

@@ -44,7 +44,6 @@ actor AssetSession {
     /// How many refreshes have begun.
     var looks = 0
     var told: (what: Message.AssetsWanted, when: ContinuousClock.Instant)?
-    private var isPaused = false
     private var retriesDue: Set<Retry> = []
     /// Files that found no room and have not come since.
     var withoutRoom: Set<AssetHash> = []
@@ -130,7 +129,7 @@ actor AssetSession {
                     }
                 }
                 if receiver.hasBusy { schedule(.busy, in: &group) }
-                if isPaused || receiver.hasTooLarge { schedule(.room, in: &group) }
+                if receiver.isPaused || receiver.hasTooLarge { schedule(.room, in: &group) }
                 try tell()
                 await onStep()
             }
@@ -157,7 +156,6 @@ actor AssetSession {
         case .room:
             receiver.retryTooLarge()
             // The next file to be opened shows whether there is room now.
-            isPaused = false
             receiver.resume()
         }
         wake.raise()
@@ -212,7 +210,6 @@ actor AssetSession {
 
     private func pause(_ hash: AssetHash, because error: any Error) {
         for hash in receiver.pause() { incoming[hash] = nil }
-        isPaused = true
         tellOfRoom(hash, error)
         // The loop in ``receive(_:)`` then calls `onStep`, and schedules another attempt.
         wake.raise()

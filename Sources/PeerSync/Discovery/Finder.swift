@@ -73,10 +73,18 @@ final class Finder: Sendable {
         return found.filter { $0.announcement.names(key) }.map(\.service)
     }
 
-    /// The addresses at which a machine is announced, by its key.
-    func addresses(of key: [UInt8]) -> [PeerAddress] {
-        Array(announcements(of: key).flatMap(\.addresses).prefix(Self.addressLimit))
+    /// Where a machine is announced, by its key, with the names of the announcements: one address of each announcement in turn,
+    /// the newest first. So whoever repeats its announcement under two names leaves room for that of the machine.
+    func places(of key: [UInt8]) -> [(address: PeerAddress, name: String)] {
+        let services = announcements(of: key).reversed()
+        let places = (0..<(services.map(\.addresses.count).max() ?? 0)).flatMap { turn in
+            services.filter { turn < $0.addresses.count }.map { ($0.addresses[turn], $0.name) }
+        }
+        return Array(places.prefix(Self.addressLimit))
     }
+
+    /// The addresses at which a machine is announced, by its key.
+    func addresses(of key: [UInt8]) -> [PeerAddress] { places(of: key).map(\.address) }
 
     /// Waits until something holds of what is found, or for some time.
     func wait(for time: Duration, until isDone: @escaping @Sendable (Finder) -> Bool) async {

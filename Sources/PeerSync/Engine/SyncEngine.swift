@@ -143,6 +143,8 @@ public final class SyncEngine: Sendable {
     }
 
     /// Refuses to sync while sync is switched off, as ``checkSwitch()`` does. While the settings cannot be read, it tells so, and tries again.
+    ///
+    /// - Throws: also ``PeerSyncError`` `storeUnusable` when a file of the database was removed or replaced.
     func checkSwitchPatiently() async throws {
         let trouble = StoreTrouble(logger, onEvent: onEvent)
         while true {
@@ -153,6 +155,7 @@ public final class SyncEngine: Sendable {
                 throw error
             } catch {
                 try Task.checkCancellation()
+                if let loss = files?.loss { throw await rescue(from: loss) }
                 trouble.failed(.settings, because: error)
                 try await Task.sleep(for: SettingsWatch.retryPause)
             }

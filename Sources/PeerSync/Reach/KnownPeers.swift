@@ -1,12 +1,13 @@
 import Logging
+import PeerSyncChannel
 import PeerSyncStore
 import Synchronization
 
 /// Dials the paired machines where discovery finds them, where this one has reached them before, and where others say that
 /// they are; also those that are paired or introduced while it runs. It says nothing when they are not there.
 final class KnownPeers: Sendable {
-    /// How many addresses are dialled at a time, of those that are announced and of all others. Others can name any number
-    /// of addresses where nobody is, and these must not hold up what is announced.
+    /// How many addresses are dialled at a time, of those that are announced, of those where this machine has reached others, and
+    /// of those that others tell. Others can name any number of addresses where nobody is, and these must not hold up the rest.
     static let dialLimit = 16
     /// The pause after a failed attempt to read the addresses.
     private static let retryPause: Duration = .seconds(1)
@@ -14,20 +15,38 @@ final class KnownPeers: Sendable {
     /// Somewhere to dial.
     private struct Target: Hashable {
         let address: PeerAddress
-        /// The machine that is announced there, and has to answer. At an address from before any paired machine may: the
-        /// network may have given them each other's addresses.
-        let announced: Int64?
+        let origin: Origin
+    }
+
+    /// Who says that somebody is there.
+    private enum Origin: Hashable {
+        /// Whoever announces this machine, which has to answer.
+        case announced(Int64)
+        /// This machine: it has reached one there. Any that is paired and not connected may answer: the network may have given
+        /// them each other's addresses.
+        case reached
+        /// Others. The same machines may answer.
+        case told
     }
 
     /// A target that should be dialled.
     private struct Wish {
+        /// The machine that has to answer.
         var peer: Peer?
-        /// The machines that may be there.
+        /// The machines that are not connected and may be there.
         var peers: [Int64] = []
         /// The names of the announcements. A new one means that the machine has just come.
         var names: Set<String> = []
-        /// Whether others have introduced the machine, which may not have heard of this one yet.
+        /// Whether this machine has reached one of them there.
+        var isReached = false
+        /// Whether others have introduced one of them, which may not have heard of this one yet.
         var isIntroduced = false
+
+        mutating func add(_ peer: Peer) {
+            peers.append(peer.id)
+            isReached = isReached || peer.address != nil
+            isIntroduced = isIntroduced || peer.introducedBy != nil
+        }
     }
 
     private struct Dial {
@@ -44,7 +63,10 @@ final class KnownPeers: Sendable {
     private let exceptions: Set<PeerAddress>
     private let finder: Finder
     private let announcedTurns = AsyncSemaphore(KnownPeers.dialLimit)
-    private let otherTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    private let reachedTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    private let toldTurns = AsyncSemaphore(KnownPeers.dialLimit)
+    /// The paired machines when that was last looked at.
+    private let paired = Mutex<[Peer]>([])
     private let dials = Mutex<[Target: Dial]>([:])
     /// The announcements of machines that are connected.
     private let connectedNames = Mutex<[Int64: Set<String>]>([:])
@@ -90,44 +112,36 @@ final class KnownPeers: Sendable {
     /// Where the paired machines may be that are not connected, whoever has made the connection.
     private func wanted() async throws -> [Target: Wish] {
         let peers = try await engine.store.peers.all()
+        paired.withLock { $0 = peers }
         var wishes: [Target: Wish] = [:]
+        var remembered: [PeerAddress: Wish] = [:]
         for peer in peers {
-            let announcements = finder.announcements(of: peer.publicKey)
             guard !engine.connections.hasAny(with: peer.id) else {
-                probe(peer, Set(announcements.map(\.name)))
+                probe(peer, Set(finder.announcements(of: peer.publicKey).map(\.name)))
                 continue
             }
-            var left = Finder.addressLimit
-            for service in announcements {
-                for address in service.addresses.prefix(left) {
-                    wishes[
-                        Target(address: address, announced: peer.id),
-                        default: Wish(
-                            peer: peer, peers: [peer.id], isIntroduced: peer.introducedBy != nil)
-                    ]
-                    .names.insert(service.name)
-                    left -= 1
-                }
+            var announced = Wish(peer: peer)
+            announced.add(peer)
+            for (address, name) in finder.places(of: peer.publicKey) {
+                wishes[Target(address: address, origin: .announced(peer.id)), default: announced].names
+                    .insert(name)
+            }
+            // What is announced in another machine's name says nothing of this one.
+            for address in peer.dialled.compactMap({ PeerAddress($0) })
+            where wishes[Target(address: address, origin: .announced(peer.id))] == nil {
+                remembered[address, default: Wish()].add(peer)
             }
         }
-        let announced = Set(wishes.keys.map(\.address))
-        for (address, peers) in dialled(peers) where !announced.contains(address) {
-            let isIntroduced = peers.contains { $0.introducedBy != nil }
-            wishes[Target(address: address, announced: nil)] = Wish(
-                peers: peers.map(\.id), isIntroduced: isIntroduced)
+        for (address, wish) in remembered {
+            wishes[Target(address: address, origin: wish.isReached ? .reached : .told)] = wish
         }
         return wishes.filter { !exceptions.contains($0.key.address) }
     }
 
-    /// The addresses of the machines that are not connected, where this one has reached them or others say that they are.
-    private func dialled(_ peers: [Peer]) -> [PeerAddress: [Peer]] {
-        var byAddress: [PeerAddress: [Peer]] = [:]
-        for peer in peers {
-            for address in peer.dialled.compactMap({ PeerAddress($0) }) {
-                byAddress[address, default: []].append(peer)
-            }
-        }
-        return byAddress.filter { $1.allSatisfy { !engine.connections.hasAny(with: $0.id) } }
+    /// The keys of the paired machines that are not connected.
+    private var missing: [PublicKey] {
+        paired.withLock { $0 }.filter { !engine.connections.hasAny(with: $0.id) }
+            .compactMap { try? PublicKey($0.publicKey) }
     }
 
     /// Looks whether a connection still works when its machine announces itself anew, perhaps at another address.
@@ -157,13 +171,27 @@ final class KnownPeers: Sendable {
             }
             return wishes.compactMap { target, wish in
                 guard dials[target] == nil else { return nil }
-                let connector = SyncConnector(
-                    engine, to: target.address, expecting: wish.peer, sessions: sessions,
-                    turns: target.announced == nil ? otherTurns : announcedTurns)
+                let connector = connector(to: target, wish.peer)
                 dials[target] = Dial(connector: connector, names: wish.names, peers: wish.peers)
                 return (target, connector, wish.isIntroduced ? .patiently : .quietly)
             }
         }
+    }
+
+    private func connector(to target: Target, _ peer: Peer?) -> SyncConnector {
+        let turns =
+            switch target.origin {
+            case .announced: announcedTurns
+            case .reached: reachedTurns
+            case .told: toldTurns
+            }
+        if let peer {
+            return SyncConnector(
+                engine, to: target.address, expecting: peer, sessions: sessions, turns: turns)
+        }
+        return SyncConnector(
+            engine, to: target.address, expectingOneOf: { [weak self] in self?.missing ?? [] },
+            sessions: sessions, turns: turns)
     }
 
     /// - Returns: whether anything has changed since the beginning.
@@ -178,11 +206,11 @@ final class KnownPeers: Sendable {
         try await connector.stayConnected(persistence) { isWanted(target) }
     }
 
-    /// Whether a target was wanted when that was last looked at, and nobody has connected to its machines since then.
+    /// Whether a target was wanted when that was last looked at, and one of its machines is still not connected.
     private func isWanted(_ target: Target) -> Bool {
         dials.withLock { dials in
             guard let dial = dials[target], dial.isWanted else { return false }
-            return dial.peers.allSatisfy { !engine.connections.hasAny(with: $0) }
+            return dial.peers.contains { !engine.connections.hasAny(with: $0) }
         }
     }
 }

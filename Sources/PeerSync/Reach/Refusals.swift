@@ -56,24 +56,22 @@ struct RefusalTally: Sendable {
 final class Refusals: Sendable {
     private let tally: Mutex<RefusalTally>
     private let onEvent: @Sendable (SyncEvent) -> Void
-    private let begins: AsyncStream<Void>
-    private let begin: AsyncStream<Void>.Continuation
+    private let begin = Signal()
 
     init(_ tally: RefusalTally = RefusalTally(), onEvent: @escaping @Sendable (SyncEvent) -> Void) {
         self.tally = Mutex(tally)
         self.onEvent = onEvent
-        (begins, begin) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func add(_ address: String, because reason: PeerSyncError) {
         let isTold = tally.withLock { $0.add(address, reason, at: .now) }
-        begin.yield()
+        begin.raise()
         if isTold { onEvent(.refused(address: address, reason)) }
     }
 
     /// Tells the number at the end of each period until cancelled, and then the rest. Runs only once.
     func run() async {
-        for await _ in begins {
+        for await _ in begin {
             while let end = tally.withLock({ $0.end }), (try? await Task.sleep(until: end)) != nil {
                 tell(tally.withLock { $0.endPeriod(at: .now) })
             }

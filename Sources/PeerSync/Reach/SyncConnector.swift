@@ -12,6 +12,8 @@ private enum Destination: Sendable, CustomStringConvertible {
     case peer(Peer, typed: PeerAddress?, Finder)
     /// A paired machine where somebody announces it.
     case announced(Peer, PeerAddress)
+    /// An address where one of some machines may be, by their keys.
+    case remembered(PeerAddress, keys: @Sendable () -> [PublicKey])
     case engine(SyncEngine)
 
     /// What looks for the machine, if anything does.
@@ -21,7 +23,8 @@ private enum Destination: Sendable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .address(let address, _), .announced(_, let address): address.description
+        case .address(let address, _), .announced(_, let address), .remembered(let address, _):
+            address.description
         case .peer(let peer, _, _): peer.name
         case .engine: InProcessAnswer.address
         }
@@ -107,7 +110,7 @@ public struct SyncConnector: Service {
     /// Creates a connector of a listener, which waits for all sessions before it ends.
     ///
     /// - Parameters:
-    ///   - peer: the machine that has to answer; nil for any that is paired.
+    ///   - peer: the machine that has to answer; nil for any.
     ///   - turns: limits how many connectors dial at a time.
     init(
         _ engine: SyncEngine, to address: PeerAddress, expecting peer: Peer? = nil, sessions: SessionSet,
@@ -116,6 +119,19 @@ public struct SyncConnector: Service {
         self.init(
             engine, peer.map { .announced($0, address) } ?? .address(address, .anyone), nil,
             sessions: sessions, turns: turns)
+    }
+
+    /// Creates a connector of a listener to an address from before, where one of some machines may be.
+    ///
+    /// - Parameters:
+    ///   - keys: the keys of these machines, asked for before each attempt.
+    ///   - turns: limits how many connectors dial at a time.
+    init(
+        _ engine: SyncEngine, to address: PeerAddress,
+        expectingOneOf keys: @escaping @Sendable () -> [PublicKey],
+        sessions: SessionSet, turns: AsyncSemaphore
+    ) {
+        self.init(engine, .remembered(address, keys: keys), nil, sessions: sessions, turns: turns)
     }
 
     private init(
@@ -236,6 +252,8 @@ public struct SyncConnector: Service {
             call.expected = expected
             return try await dial(address, call, wish)
         case .announced(let peer, let address): return try await dial(peer, at: address, call, wish)
+        case .remembered(let address, let keys):
+            return try await dial(address, call, wish, expectingOneOf: keys())
         case .peer(let peer, let typed, let finder):
             return try await Reaching(engine, peer, typed, finder).first { address in
                 try await dial(peer, at: address, call, wish)
@@ -273,6 +291,19 @@ public struct SyncConnector: Service {
         } catch let error as PeerSyncError where error.code == .otherMachine {
             throw PeerSyncError(
                 .otherMachine, "\(peer.name) is said to be at \(address), but another machine answers there")
+        }
+    }
+
+    /// Hangs up if another machine answers, which says nothing: nobody has claimed that one of these is there.
+    private func dial(
+        _ address: PeerAddress, _ call: SessionCall, _ wish: SessionWish?, expectingOneOf keys: [PublicKey]
+    ) async throws -> SyncReport? {
+        var call = call
+        call.expected = .oneOf(keys)
+        do {
+            return try await dial(address, call, wish)
+        } catch let error as PeerSyncError where error.code == .otherMachine {
+            throw PeerSyncError(.unreachable, "another machine answers at \(address)")
         }
     }
 

@@ -68,7 +68,11 @@ public struct SyncListener: Service {
 
     private func listen() async throws {
         if neverGivesUp {
-            try await engine.checkSwitchPatiently()
+            do {
+                try await cancelWhenGracefulShutdown { try await engine.checkSwitchPatiently() }
+            } catch is CancellationError where Task.isShuttingDownGracefully {
+                return
+            }
         } else {
             try await engine.checkSwitch()
         }
@@ -81,8 +85,9 @@ public struct SyncListener: Service {
         let server = neverGivesUp ? nil : try await bind(strangers, socket, port)
         let sessions = SessionSet()
         let stop: @Sendable () -> Void = {
-            socket.close()
+            // Whoever takes connections asks the sessions why the socket is closed.
             sessions.stopAll()
+            socket.close()
         }
         try await withGracefulShutdownHandler {
             try await engine.whileWatching(sessions, stop: stop) {
@@ -130,15 +135,12 @@ public struct SyncListener: Service {
                             group.addTask { await serve(stranger, sessions, refusals) }
                         }
                     }
-                    break
+                    throw Self.noMoreConnections("the system has closed the port")
                 } catch {
                     // stop() closes the socket, which is no error.
                     if sessions.isStopping || Task.isCancelled { break }
                     let failure =
-                        error as? PeerSyncError
-                        ?? PeerSyncError(
-                            .cannotListen,
-                            "no more connections can be taken: \(ConnectionFailure.reason(error))")
+                        error as? PeerSyncError ?? Self.noMoreConnections(ConnectionFailure.reason(error))
                     guard neverGivesUp else { throw failure }
                     server = nil
                     guard await wait(after: failure, &attempts, socket, port) else { break }
@@ -147,6 +149,10 @@ public struct SyncListener: Service {
             await sessions.waitUntilEmpty()
             group.cancelAll()
         }
+    }
+
+    private static func noMoreConnections(_ reason: String) -> PeerSyncError {
+        PeerSyncError(.cannotListen, "no more connections can be taken: \(reason)")
     }
 
     /// Pauses before the next attempt to listen.
@@ -188,6 +194,11 @@ public struct SyncListener: Service {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .serverChannelOption(.backlog, value: 256)
+                .serverChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(LostConnections())
+                    }
+                }
                 .childChannelOption(.autoRead, value: false)
                 .bind(host: host, port: port) { channel in
                     channel.eventLoop.makeSucceededFuture(strangers.enter(channel))
@@ -222,5 +233,15 @@ public struct SyncListener: Service {
                         .interrupted, "it had not shown to be paired when too many others came"))
             }
         }
+    }
+}
+
+/// Overhears the error of a connection that its other side ended before it was taken. On macOS anybody can make one, and the
+/// listener would end with it.
+private final class LostConnections: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !(error is NIOFcntlFailedError) { context.fireErrorCaught(error) }
     }
 }

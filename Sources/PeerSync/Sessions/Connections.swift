@@ -12,7 +12,6 @@ final class Connections: Sendable {
     static let limit = 16
 
     struct Entry: Sendable {
-        fileprivate let id: ObjectIdentifier
         fileprivate let peer: Int64
         fileprivate let instance: UInt64
         fileprivate let isPreferred: Bool
@@ -32,8 +31,7 @@ final class Connections: Sendable {
         -> Entry
     {
         let entry = Entry(
-            id: ObjectIdentifier(session), peer: peer, instance: instance, isPreferred: isPreferred,
-            session: session)
+            peer: peer, instance: instance, isPreferred: isPreferred, session: session)
         let opposite: [Entry]? = entries.withLock { entries in
             let opposite = entries.filter {
                 $0.peer == peer && $0.instance == instance && $0.isPreferred != isPreferred
@@ -56,7 +54,7 @@ final class Connections: Sendable {
     }
 
     func leave(_ entry: Entry) {
-        entries.withLock { entries in entries.removeAll { $0.id == entry.id } }
+        entries.withLock { entries in entries.removeAll { $0.session === entry.session } }
         for onLeave in observers.elements { onLeave() }
     }
 

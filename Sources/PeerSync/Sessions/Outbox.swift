@@ -143,6 +143,8 @@ extension Message {
         switch self {
         case .reconcile(let step): 256 + step.payload.count + step.wanted.count * 40
         case .refuse(let refuse): refuse.names.reduce(256) { $0 + $1.description.utf8.count + 64 }
+        case .householdSet(let told):
+            told.addresses.reduce(256 + told.set.count * 350) { $0 + $1.address.utf8.count + 100 }
         default: 256
         }
     }

@@ -76,24 +76,20 @@ extension PeerSession {
 
     var files: AssetSession? { parts.withLock { $0.work?.files } }
 
+    /// Applies what comes in a zone. The reader waits for that from the moment on in which the other side may send.
+    func applyArrived(in zone: ZoneWorker) {
+        jobs.add {
+            await self.failing { try await zone.applyArrived() }
+            // Only after the failure is noted: the reader waits for the zone, and looks for the failure then.
+            zone.arrived.close()
+        }
+    }
+
     private func exchange() {
         guard let work = parts.withLock({ $0.work }) else { return }
-        for zone in work.zones {
-            jobs.add { await self.failing { try await zone.pump() } }
-            jobs.add {
-                await self.failing { try await zone.applyArrived() }
-                // Only after the failure is noted: the reader waits for the zone, and looks for the failure then.
-                zone.arrived.close()
-            }
-        }
+        for zone in work.zones { jobs.add { await self.failing { try await zone.pump() } } }
         jobs.add {
             await self.failing { try await work.files.run { await self.stopIfDone() } }
-        }
-        jobs.add {
-            while (try? await Task.sleep(for: self.deadlines.ping)) != nil {
-                // The outbox has no room only when the peer does not read. The session ends for that elsewhere.
-                try? self.outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
-            }
         }
         let changes = engine.watch.observe { for zone in work.zones { zone.storeChanged() } }
         let files = engine.assets.sessions.add(work.files)

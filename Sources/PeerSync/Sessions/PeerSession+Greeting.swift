@@ -16,13 +16,16 @@ extension PeerSession {
         await handle { $0.pairingAttemptBegan(attempt.code) }
     }
 
+    /// Ends the attempt, if there is one, even in a task that was cancelled: the code would stay busy.
     func endPairingAttempt(succeeded: Bool) async throws {
         let attempt = parts.withLock { parts in
             defer { parts.attempt = nil }
             return parts.attempt
         }
         guard let attempt else { return }
-        let left = try await engine.pairing.endAttempt(attempt, succeeded: succeeded)
+        let left = try await Task { [engine] in
+            try await engine.pairing.endAttempt(attempt, succeeded: succeeded)
+        }.value
         guard !succeeded else { return }
         engine.onEvent(.pairingFailed(address: address, attemptsLeft: left))
         await handle { $0.pairingAttemptFailed(attemptsLeft: left) }
@@ -62,6 +65,9 @@ extension PeerSession {
         let entry = try engine.connections.enter(
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
         parts.withLock { $0.entry = entry }
+        jobs.add {
+            while (try? await Task.sleep(for: self.deadlines.ping)) != nil { self.ping() }
+        }
         engine.names.note(peer, [])
         engine.onEvent(.connected(name: peer.name, address: address))
         // Only what reads as an address can be dialled again.
@@ -126,6 +132,7 @@ extension PeerSession {
             parts.work = work
             parts.settings = membership
         }
+        for zone in work.zones { applyArrived(in: zone) }
         engine.metrics.sessionBegan()
         try await engine.noteConnected(with: peer)
     }

@@ -143,8 +143,13 @@ final class PeerSession: Sendable {
     func probe() {
         guard update({ $0.isExchanging && !$0.awaitsAcknowledgement }) else { return }
         watchdog.hasten(to: deadlines.probe, from: deadlines.silence)
+        ping()
+    }
+
+    /// Shows the other side that this one is there, if the two have got as far.
+    func ping() {
         // A full outbox means that the peer does not read; the session ends for that elsewhere.
-        try? outbox.send(.ping([UInt8](repeating: 0, count: MessageCodec.pingLength)))
+        _ = try? send { $0.ping() }
     }
 
     /// Waits until the other side has acknowledged what was written here, and nothing is on its way.
@@ -276,17 +281,18 @@ final class PeerSession: Sendable {
                 if case .reconcile = message { $0.reconciliationRounds += 1 }
             }
             await makeReady(for: message)
-            // While the own disk is slow, the peer is not the silent one.
-            if update({ $0.isExchanging }) { watchdog.expect(within: deadlines.handling) }
             await handle { $0.received(message) }
             await stopIfDone()
         }
     }
 
-    /// Waits until the machine can take a message.
+    /// Waits until the machine can take a message. From then on this side has time to deal with it.
     private func makeReady(for message: Message) async {
         while true {
-            switch update({ $0.readiness(for: message) }) {
+            let (readiness, isExchanging) = update { ($0.readiness(for: message), $0.isExchanging) }
+            // While the own disk is slow, the peer is not the silent one.
+            if isExchanging { watchdog.expect(within: deadlines.handling) }
+            switch readiness {
             case .ready: return
             case .afterBatches(let number):
                 let zones = parts.withLock { $0.work?.zones } ?? []

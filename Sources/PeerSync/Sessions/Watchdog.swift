@@ -94,6 +94,9 @@ final class Watchdog: Sendable {
     /// What the session waits for, as it has said last.
     var awaited: Session.Timeout? { state.withLock { $0.timeout } }
 
+    /// When the connection closes if nothing happens until then.
+    var next: ContinuousClock.Instant { state.withLock { $0.vigil.next } }
+
     /// Sets the deadline of what the session waits for.
     ///
     /// - Parameters:

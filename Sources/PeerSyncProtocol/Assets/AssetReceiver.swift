@@ -66,7 +66,7 @@ package struct AssetReceiver: Sendable {
     private var begunAnew: Set<AssetHash> = []
     private var answers = PeerAnswers()
     /// Whether this side asks for nothing because it has no room.
-    private var isPaused = false
+    package private(set) var isPaused = false
     /// Whether the peer does not answer. This side asks it for nothing more until it does.
     private var isStalled = false
 

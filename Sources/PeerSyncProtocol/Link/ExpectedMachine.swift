@@ -5,6 +5,8 @@ import PeerSyncModel
 package enum ExpectedMachine: Sendable, Hashable {
     case anyone
     case holder(of: PublicKey)
+    /// The holder of one of these keys.
+    case oneOf([PublicKey])
     /// The holder of the key with this ``hash(of:)``.
     case hash([UInt8])
 
@@ -23,6 +25,7 @@ package enum ExpectedMachine: Sendable, Hashable {
         switch self {
         case .anyone: true
         case .holder(let expected): key == expected
+        case .oneOf(let expected): expected.contains(key)
         case .hash(let hash): Self.hash(of: key) == hash
         }
     }

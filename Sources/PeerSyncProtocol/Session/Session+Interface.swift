@@ -33,7 +33,7 @@ extension Session {
         case startOver([ZoneAgreement.Entry])
         /// Read the grants of the session. Then ``grantsRead(_:)``.
         case readGrants
-        /// Begin the exchange of these zones: find them in the store.
+        /// Begin the exchange of these zones: find them in the store, and apply what comes from now on.
         case open([ZoneAgreement.Entry])
         /// Find out where to begin a zone with a peer that holds this token of ours. Then
         /// ``began(zone:at:isHeldTokenVoid:recordCount:)``.

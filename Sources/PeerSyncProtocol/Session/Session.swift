@@ -113,6 +113,18 @@ package struct Session: Sendable {
         if case .exchanging = phase { true } else { false }
     }
 
+    /// Returns a ping; nil unless both sides have sent their opens. Before that nothing may come between. After it the other side
+    /// waits for a frame, however long this one has to change its store.
+    package func ping() -> Message? {
+        let haveBothOpened =
+            switch phase {
+            case .agreeing(let agreement): agreement.isCallerSharing
+            case .granting, .beginning, .exchanging: true
+            default: false
+            }
+        return haveBothOpened ? .ping([UInt8](repeating: 0, count: MessageCodec.pingLength)) : nil
+    }
+
     /// Whether the other side has batches that it has not acknowledged. It may work on them, and answers nothing meanwhile.
     package var awaitsAcknowledgement: Bool { exchange?.awaitsAcknowledgement ?? false }
 

@@ -95,6 +95,9 @@ package struct ZoneAgreement: Sendable {
         }
     }
 
+    /// Whether the caller changes its store. It is the last step: both sides have sent their *open*.
+    package var isCallerSharing: Bool { if case .sharing = state { situation.isCaller } else { false } }
+
     // MARK: Events
 
     /// Begins the agreement at the caller.

@@ -1,3 +1,4 @@
+import GRDB
 import PeerSyncProtocol
 import PeerSyncStore
 import TestSupport
@@ -71,6 +72,80 @@ struct KnownPeersTests {
                 let ends = study.events.firstIndex { if case .disconnected = $0 { true } else { false } }
                 let again = study.events.lastIndex { if case .connected = $0 { true } else { false } }
                 #expect(try #require(ends) < #require(again))
+            }
+        }
+    }
+
+    /// Two machines are noted at one address: the network may have given it to the other one, or somebody has said so.
+    @Test(.timeLimit(.minutes(5))) func aConnectedMachineKeepsNoOtherFromBeingDialled() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        let attic = try LoopbackMachine("attic")
+        var peers: [Peer] = []
+        for other in [attic, kitchen] {
+            _ = try await Self.pair(other, with: study)
+            peers.append(try await Self.pair(study, with: other))
+        }
+        try await kitchen.listening { port in
+            try await study.listening(dialsKnownPeers: true) { own in
+                let connection = Task { try await attic.call(own, SessionCall()) }
+                _ = try await study.event { if case .connected("attic", _) = $0 { true } else { nil } }
+                for peer in peers {
+                    try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                }
+                _ = try await study.event { if case .connected("kitchen", _) = $0 { true } else { nil } }
+                connection.cancel()
+                _ = try? await connection.value
+            }
+        }
+    }
+
+    /// The network has given a machine's address to a stranger, and gives it back.
+    @Test(.timeLimit(.minutes(5))) func aStrangerWhereAMachineWasIsNoReasonToGiveUp() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        let guest = try LoopbackMachine("guest")
+        _ = try await Self.pair(kitchen, with: study)
+        let peer = try await Self.pair(study, with: kitchen)
+        try await study.listening(dialsKnownPeers: true) { _ in
+            var place = 0
+            try await guest.listening { port in
+                place = port
+                try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                let refused = try await guest.event { event in
+                    if case .refused(_, let error) = event { error } else { nil }
+                }
+                // The study hangs up before it says who it is.
+                #expect(refused.code == .interrupted)
+            }
+            try await kitchen.listening(on: place) { _ in
+                _ = try await study.event { if case .connected("kitchen", _) = $0 { true } else { nil } }
+            }
+        }
+        // That is nothing to tell anybody.
+        #expect(!study.events.contains { if case .retrying = $0 { true } else { false } })
+    }
+
+    /// Others can tell any number of addresses where nobody answers.
+    @Test(.timeLimit(.minutes(5))) func whatOthersTellDoesNotHoldUpWhereAMachineWas() async throws {
+        let study = try LoopbackMachine("study")
+        let limit = KnownPeers.dialLimit
+        try await Trap.opening(count: limit + 1) { places, trap in
+            let peers = study.engine.store.peers
+            for (number, place) in places.dropLast().enumerated() {
+                let member = try await peers.add(
+                    key: [UInt8](repeating: UInt8(number + 1), count: 32), name: "member \(number)")
+                try await study.engine.store.database.write { db in
+                    try db.execute(
+                        sql: "INSERT INTO grdb_sync_peerHint (peer, address) VALUES (?, ?)",
+                        arguments: [member.id, place.description])
+                }
+            }
+            try await study.listening(dialsKnownPeers: true) { _ in
+                try await eventually("what others tell", within: .seconds(300)) { trap.open == limit }
+                let reached = try await peers.add(key: [UInt8](repeating: 200, count: 32), name: "reached")
+                try await peers.noteAddress(places[limit].description, of: reached)
+                try await eventually("where a machine was", within: .seconds(300)) {
+                    trap.seen == limit + 1
+                }
             }
         }
     }

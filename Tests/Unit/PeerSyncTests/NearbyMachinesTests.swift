@@ -132,6 +132,64 @@ struct NearbyMachinesTests {
         }
     }
 
+    /// Somebody announces a machine's address in the name of another one.
+    @Test(.timeLimit(.minutes(5))) func anAnnouncementInAnotherNameKeepsNobodyFromBeingDialled() async throws
+    {
+        let (kitchen, study) = (try machine("kitchen", announces: false), try machine("study"))
+        let attic = try machine("attic")
+        for other in [kitchen, attic] { try await pair(other, study) }
+        let text = Announcement(of: attic.engine.identity.publicKey, showsCode: false).text
+        try await kitchen.listening { port in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let service = FoundService(
+                    name: "thief", text: text, addresses: [PeerAddress(host: "127.0.0.1", port: port)])
+                group.addTask { [network] in
+                    try await network.announce(service, type: "_\(Self.name)._tcp")
+                }
+                try await study.listening(dialsKnownPeers: true) { _ in
+                    #expect(try await trouble(study).message.contains("attic is said to be at"))
+                    let key = kitchen.engine.identity.publicKey.bytes
+                    let peer = try #require(try await study.engine.store.peers.find(key: key))
+                    try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
+                    #expect(try await connected(study) == "kitchen")
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Somebody repeats an announcement under some names, with as many addresses as one machine is dialled at, before the machine
+    /// comes.
+    @Test(.timeLimit(.minutes(5)), arguments: [2, Finder.addressLimit])
+    func whoRepeatsAnAnnouncementLeavesRoomForTheMachine(names: Int) async throws {
+        let (kitchen, study) = (try machine("kitchen"), try machine("study"))
+        try await pair(kitchen, study)
+        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
+        try await Trap.opening(count: Finder.addressLimit, isSilent: false) { places, _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let share = places.count / names
+                for number in 0..<names {
+                    let service = FoundService(
+                        name: "thief \(number)", text: text,
+                        addresses: Array(places[number * share..<(number + 1) * share]))
+                    group.addTask { [network] in
+                        try await network.announce(service, type: "_\(Self.name)._tcp")
+                    }
+                }
+                try await eventually("the repetitions", within: .seconds(300)) {
+                    try await study.engine.machines(within: .milliseconds(300)).count == names
+                }
+                try await kitchen.listening { _ in
+                    try await study.listening(dialsKnownPeers: true) { _ in
+                        let name = try await connected(study)
+                        #expect(name == "kitchen")
+                    }
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func theEndOfDiscoveryIsToldOnceAndEverythingComesBack() async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
         try await pair(kitchen, study)

@@ -44,6 +44,30 @@ struct PairingLimitTests {
         }
     }
 
+    /// A code whose attempt goes on for ever would be of no use to anybody.
+    @Test(.timeLimit(.minutes(5))) func aListenerThatIsCancelledEndsTheAttempt() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        let code = try await kitchen.engine.pairing.show()
+        let listener = Task { try await SyncListener(kitchen.engine, host: "127.0.0.1", port: 0).run() }
+        let port = try await kitchen.event { if case .listening(_, let port) = $0 { port } else { nil } }
+        let stranger = RawPeer()
+        var machine = PairingInitiator(
+            code: code, handshakeHash: [], initiatorStatic: stranger.identity.publicKey,
+            responderStatic: kitchen.engine.identity.publicKey)
+        let share = try machine.start()
+        try await stranger.dialing(port) { line in
+            try await line.send(.pairingShare(share))
+            guard case .pairingShare? = try await line.receive() else {
+                Issue.record("no attempt has begun")
+                return
+            }
+            listener.cancel()
+            _ = await listener.result
+            let next = try await kitchen.engine.pairing.beginAttempt()
+            #expect(try await kitchen.engine.pairing.endAttempt(next, succeeded: false) == 1)
+        }
+    }
+
     #if os(Linux)
         /// All of 127.0.0.0/8 is this computer there.
         @Test(.timeLimit(.minutes(5))) func oneAddressCannotUseUpCodeAfterCode() async throws {

@@ -1,6 +1,7 @@
 import GRDB
 import PeerSyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerSync
@@ -92,6 +93,60 @@ struct SettledBatchesTests {
     @Test(.timeLimit(.minutes(5))) func whatCameBeforeAGoodbyeIsApplied() async throws {
         _ = try await session(sending: [batch(1), batch(2), batch(3)], then: .goodbye)
         #expect(try await games() == ["SBGame|~|0", "SBGame|~|1", "SBGame|~|2", "SBGame|~|3"])
+    }
+
+    /// The session ends before it exchanges anything. What has come already is applied, and nobody waits for ever.
+    @Test(.timeLimit(.minutes(5))) func aHouseholdThatCannotBeReadEndsTheSession() async throws {
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        try await kitchen.engine.store.database.write {
+            try $0.execute(sql: "ALTER TABLE grdb_sync_introduction RENAME TO gone")
+        }
+        let batches = try [batch(1), batch(2), batch(3), batch(4)]
+        try await peer.answering { [peer] line in
+            try await peer.begin(&line)
+            for batch in batches { try await line.send(batch) }
+            #expect(try await line.receiveError() == .storeFailure)
+        } while: { port in
+            await #expect {
+                try await kitchen.call(port, SessionCall())
+            } throws: { error in
+                (error as? PeerSyncError)?.code == .storeUnusable
+            }
+        }
+        #expect(try await games() == ["SBGame|~|1", "SBGame|~|2", "SBGame|~|3", "SBGame|~|4"])
+    }
+
+    /// A program that writes for long makes this side late, and not the other.
+    @Test(.timeLimit(.minutes(5))) func theTimeInWhichTheStoreIsBusyDoesNotCountAgainstThePeer() async throws
+    {
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        let (sessions, found) = AsyncStream<PeerSession>.makeStream()
+        let batches = try [batch(1), batch(2)]
+        // Far from the time for the next message, and from that for dealing with one.
+        let between: Duration = .seconds(1000)
+        try await peer.answering { [kitchen, peer] line in
+            guard let session = await sessions.first(where: { _ in true }) else { return }
+            try await peer.begin(&line)
+            try await line.send(batches[0])
+            while let message = try await line.receive() {
+                if case .acknowledge = message { break }
+            }
+            try await kitchen.whileStoreIsBusy {
+                try await line.send(batches[1])
+                try await kitchen.receives(2)
+                // The batch waits for the store, and the reader for the next message.
+                try await eventually("the reader", within: .seconds(300)) {
+                    session.watchdog.next < .now + between
+                }
+                try await line.send(.ping([UInt8](repeating: 1, count: MessageCodec.pingLength)))
+                try await eventually("time for the own store", within: .seconds(300)) {
+                    session.watchdog.next > .now + between
+                }
+            }
+            try await line.send(.goodbye)
+        } while: { port in
+            try await kitchen.call(port, SessionCall()) { found.yield($0) }
+        }
     }
 
     @Test(.timeLimit(.minutes(5))) func aPongComesAfterTheAcknowledgements() async throws {

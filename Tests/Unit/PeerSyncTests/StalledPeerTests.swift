@@ -43,6 +43,8 @@ struct StalledPeerTests {
     /// Somebody who works on a batch answers nothing meanwhile: whether the connection still works is no question then.
     @Test(.timeLimit(.minutes(5))) func whoWorksOnABatchIsNotProbed() async throws {
         let kitchen = try LoopbackMachine("kitchen")
+        // Any ping is one that asks.
+        kitchen.engine.deadlines.ping = .seconds(3600)
         try await kitchen.addLongGames(1)
         let peer = RawPeer()
         _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
@@ -66,23 +68,74 @@ struct StalledPeerTests {
         #expect(pings.isEmpty)
     }
 
+    /// The other side has the session begun, and waits for frames from then on, however long this one changes its store.
+    @Test(.timeLimit(.minutes(5))) func whoChangesItsStoreForTheSessionShowsThatItIsThere() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        kitchen.engine.deadlines.ping = .milliseconds(20)
+        let peer = RawPeer()
+        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        let said = Mutex<Message?>(nil)
+        try await peer.answering { line in
+            guard case .hello(let hello)? = try await line.receive() else { return }
+            try await line.send(peer.hello(hello.zones))
+            guard case .open(let open)? = try await line.receive() else { return }
+            try await kitchen.whileStoreIsBusy {
+                try await line.send(.open(Message.Open(union: .none, zones: open.zones)))
+                let message = try await line.receive()
+                said.withLock { $0 = message }
+            }
+            try await line.cut()
+        } while: { port in
+            _ = try? await kitchen.call(port, SessionCall())
+        }
+        guard case .ping? = said.withLock({ $0 }) else {
+            Issue.record("it said \(String(describing: said.withLock { $0 }))")
+            return
+        }
+    }
+
     @Test func whatWaitsForAPeerThatAsksAndDoesNotReadIsBounded() throws {
-        let outbox = Outbox()
         let names = try (0..<20_000).map { try RecordName(recordType: "SBGame", suffix: "\($0)") }
-        let refuse = Message.refuse(Message.Refuse(zone: 0, reason: 1, names: names))
+        try Self.expectBound(on: .refuse(Message.Refuse(zone: 0, reason: 1, names: names)))
+    }
+
+    /// A peer gets the whole set of the household for each digest that it tells.
+    @Test func theSetsOfTheHouseholdThatWaitAreBounded() throws {
+        let member = [UInt8](repeating: 7, count: 32)
+        let entries = try (0..<Household.maximumCount).map { number in
+            let introduction = Introduction(
+                of: [UInt8](repeating: 1, count: 28) + [UInt8](number.description.utf8.prefix(4))
+                    + [UInt8](repeating: 0, count: 4 - number.description.utf8.count),
+                name: "member \(number)", rights: .all, by: member, time: 1)
+            return HouseholdEntry(try #require(introduction))
+        }
+        let address = Message.HouseholdSet.Address(
+            key: member, address: String(repeating: "x", count: 250) + ":7431")
+        let addresses = [Message.HouseholdSet.Address](
+            repeating: address, count: 4 * Household.maximumCount)
+        try Self.expectBound(
+            on: .householdSet(
+                Message.HouseholdSet(set: Household(entries), port: 7431, addresses: addresses)))
+        try Self.expectBound(
+            on: .householdSet(Message.HouseholdSet(set: Household(entries), port: 7431, addresses: [])),
+            below: 128)
+    }
+
+    private static func expectBound(on message: Message, below limit: Int = 32) throws {
+        let outbox = Outbox()
         var count = 0
         #expect {
             while count < Outbox.limit {
-                try outbox.send(refuse)
+                try outbox.send(message)
                 count += 1
             }
         } throws: { error in
             (error as? ProtocolError)?.code == .timeout
         }
-        #expect(count < 32)
+        #expect(count < limit)
         // What was taken out makes room again.
         for _ in 0...count { _ = outbox.next() }
-        try outbox.send(refuse)
+        try outbox.send(message)
     }
 
     @Test(.timeLimit(.minutes(5))) func onePeerHasSoManySessions() async throws {

@@ -196,6 +196,22 @@ struct StartedEngineTests {
         await kitchen.engine.stop()
     }
 
+    /// Nobody can say whether sync is switched on, so the engine only waits, and tells so.
+    @Test(.timeLimit(.minutes(5))) func anEngineThatCannotReadItsStoreCanBeStopped() async throws {
+        let kitchen = try Machine("kitchen")
+        try await Self.hideSettings(of: kitchen)
+        try await kitchen.engine.start()
+        _ = try await kitchen.event { if case .storeTrouble = $0 { true } else { nil } }
+        await kitchen.engine.stop()
+        #expect(kitchen.events(Self.port).isEmpty)
+    }
+
+    private static func hideSettings(of machine: Machine) async throws {
+        try await machine.engine.store.database.write {
+            try $0.execute(sql: "ALTER TABLE grdb_sync_syncState RENAME TO gone")
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func syncNowReportsOfEachMachine() async throws {
         let (kitchen, study) = try await Self.pair()
         try await kitchen.add("a")
@@ -216,15 +232,21 @@ struct StartedEngineTests {
         #expect(try await Self.results(of: study) == ["kitchen": "unreachable"])
     }
 
-    /// A program that goes on writes to a file that nobody finds again.
-    @Test(.timeLimit(.minutes(5))) func anEngineWhoseFilesAreGoneTellsThatItHasEnded() async throws {
+    /// A program that goes on writes to a file that nobody finds again. It may not even have begun.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func anEngineWhoseFilesAreGoneTellsThatItHasEnded(hasBegun: Bool) async throws {
         try await withTemporaryDirectory { folder in
             let file = folder.appendingPathComponent("todo.sqlite")
             var configuration = Configuration()
             configuration.journalMode = .wal
             let kitchen = try Machine("kitchen", DatabaseQueue(path: file.path, configuration: configuration))
+            if !hasBegun { try await Self.hideSettings(of: kitchen) }
             try await kitchen.engine.start()
-            _ = try await kitchen.event(1, Self.port)
+            if hasBegun {
+                _ = try await kitchen.event(1, Self.port)
+            } else {
+                _ = try await kitchen.event { if case .storeTrouble = $0 { true } else { nil } }
+            }
             try FileManager.default.removeItem(at: file)
             let error = try await kitchen.event { event in
                 if case .syncEnded(let error) = event { error } else { nil }

@@ -26,6 +26,8 @@ struct SessionTests {
         var notes = true
         /// Whether the store says where a zone begins.
         var begins = true
+        /// Whether the store makes at once what the two have agreed on.
+        var shares = true
 
         init(_ purpose: SessionPurpose, isDefault: Bool = true, zone: ZoneID = SessionTests.zone) {
             machine = Session(
@@ -54,7 +56,7 @@ struct SessionTests {
             case .readTokens: hand { $0.tokensRead([:]) }
             case .share:
                 asked.append(action)
-                hand { $0.shared() }
+                if shares { hand { $0.shared() } }
             case .readGrants: hand { $0.grantsRead(SessionTests.grants) }
             case .begin(let zone, _, _):
                 guard begins else { break }
@@ -207,6 +209,26 @@ struct SessionTests {
             #expect(told.code == .notPaired)
             #expect(!side.hasAsked { if case .authenticated = $0 { true } else { false } })
         }
+    }
+
+    /// A ping between two opens would be out of turn; behind them the other side waits for one.
+    @Test(arguments: [true, false]) func pingsBeginBehindTheOpens(isCaller: Bool) {
+        let purpose: SessionPurpose = isCaller ? .call(SessionCall()) : .answer
+        var side = secured(purpose) { ($0.shares, $0.begins) = (false, false) }
+        #expect(side.machine.ping() == nil)
+        side.receive(Self.hello())
+        #expect(side.machine.ping() == nil)
+        // The store makes what the two have agreed on; only then the listener sends its open.
+        side.receive(Self.open)
+        #expect((side.machine.ping() != nil) == isCaller)
+        side.hand { $0.shared() }
+        #expect(side.machine.ping() != nil && !side.machine.isExchanging)
+        let ping = Message.ping([UInt8](repeating: 1, count: MessageCodec.pingLength))
+        #expect(side.machine.readiness(for: ping) == .afterAnswers)
+        side.hand { $0.began(zone: 0, at: .start, isHeldTokenVoid: false, recordCount: 0) }
+        #expect(side.machine.ping() != nil && side.machine.isExchanging)
+        side.hand { $0.stop() }
+        #expect(side.machine.ping() == nil)
     }
 
     // MARK: What is legal when

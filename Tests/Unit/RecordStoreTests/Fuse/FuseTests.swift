@@ -142,6 +142,32 @@ struct FuseTests {
         #expect(try a.authors() < 60)
     }
 
+    /// A watch looks now and then, and a session may take in what a program wrote before it does. People hear of it once.
+    @Test func whatWaitsIsToldWhoeverHasTakenItIn() async throws {
+        var found = try await b.store.foldOthersWrites(since: nil)
+        #expect(found.withheldCount == 0)
+        try b.shell("DELETE FROM Author WHERE recordName > 'Author|~|5'")
+        #expect(try await b.alarms().count == 1)
+        for told in [try unsent(), 0] {
+            found = try await b.store.foldOthersWrites(since: found.version)
+            #expect(found.withheldCount == told)
+        }
+        try await b.allow()
+        found = try await b.store.foldOthersWrites(since: found.version)
+        #expect(found.withheldCount == 0)
+        // The watch itself takes in what another process wrote.
+        clock.milliseconds += StoreFuse.window * 2
+        try b.shell("UPDATE Author SET name = name || '!'")
+        found = try await b.store.foldOthersWrites(since: nil)
+        #expect(found.hasFolded && found.withheldCount > 0)
+        #expect(try found.withheldCount == unsent())
+    }
+
+    /// How many records the second machine does not send.
+    private func unsent() throws -> Int {
+        Int(try b.rows("SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE peer = 0")[0])!
+    }
+
     @Test func whatAProgramDidHereComesBackWhenItIsRefused() async throws {
         let before = try b.everything()
         try b.shell(
