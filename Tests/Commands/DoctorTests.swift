@@ -96,6 +96,8 @@ import Testing
             try handle.close()
             let said = try await kitchen.doctor()
             #expect(said.exitCode == 65 && said.problems == ["damaged"], "\(said)")
+            // A log that stays would be written into the backup.
+            #expect(said.finding("damaged")?.text.contains("-wal and -shm, and copy a backup") == true)
             try Data("This is no database at all, but a text.".utf8).write(to: kitchen.databaseFile)
             #expect(try await kitchen.doctor().problems == ["damaged"])
         }

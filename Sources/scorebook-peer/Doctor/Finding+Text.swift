@@ -31,7 +31,8 @@ extension Finding {
                 + "pair again"
         case .keyUnusable: keyText
         case .damaged:
-            "the database \(place) is damaged; put a backup in its place, as from `backups` beside it"
+            "the database \(place) is damaged; move it away together with its -wal and -shm, and copy a backup to its place, "
+                + "as from `backups` beside it"
         case .newerStore:
             "a newer version of the program wrote \(place); install that version on this machine"
         case .storeUnusable: "\(place) cannot be opened; `scorebook-peer status` says why"
