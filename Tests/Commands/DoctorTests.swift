@@ -189,6 +189,24 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        /// Otherwise each text that is longer than a line leaves a line on the terminal.
+        @Test func theProgressKeepsToOneLine() async throws {
+            try await withPair { _, study in
+                let server = try Socket.listening()
+                let command =
+                    "'\(PeerProcess.program.path)' doctor 127.0.0.1:\(try server.port) --store '\(study.store.path)'"
+                let process = try study.scene.start(
+                    ["-qec", command, "/dev/null"], of: URL(fileURLWithPath: "/usr/bin/script"),
+                    environment: ["COLUMNS": "10", "SHELL": "/bin/sh"])
+                try await eventually("the progress") { process.output.contains("\u{1B}[K") }
+                #expect(process.output.contains("\u{1B}[Klooking,…"), "\(process)")
+                process.signal(SIGTERM)
+                _ = try await process.end()
+            }
+        }
+    #endif
+
     @Test func clocksThatDiffer() async throws {
         try await withPair { kitchen, study in
             let listener = try await kitchen.listen()
