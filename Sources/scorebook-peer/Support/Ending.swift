@@ -52,7 +52,7 @@ extension Failure {
         let near = isCommandUnknown ? CommandName.near(arguments) : []
         self.init(
             .validationFailure,
-            text.replacing("'\u{2212}", with: "'-"),
+            NegativeNumber.unmasked(text),
             hint: near.isEmpty
                 ? "see `\(command) --help`"
                 : "did you mean \(near.map { "`\(command) \($0)`" }.joined(separator: " or "))?")
