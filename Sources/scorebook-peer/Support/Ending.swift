@@ -23,6 +23,8 @@ enum Ending {
     }
 
     func take() -> Never {
+        // A signal may have come while one is written.
+        PartialFiles.remove()
         switch self {
         case .done: break
         case .answer(let text): Terminal.write(text)
