@@ -35,7 +35,7 @@ private enum Destination: Sendable, CustomStringConvertible {
 public struct SyncConnector: Service {
     private let engine: SyncEngine
     private let destination: Destination
-    private let code: PairingCode?
+    private let typed: TypedCode?
     private let wish: SessionWish
     /// The set that the sessions of this connector join.
     private let sessions: SessionSet
@@ -52,7 +52,8 @@ public struct SyncConnector: Service {
     /// - Parameters:
     ///   - engine: the engine of this machine.
     ///   - address: where the other machine listens.
-    ///   - code: pairs with the machine if it is not paired yet.
+    ///   - code: pairs with the machine if it is not paired yet. It is for one attempt: when the connection breaks while the two pair, type
+    ///     it again, in another connector.
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
     ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
@@ -141,7 +142,7 @@ public struct SyncConnector: Service {
         self.turns = turns
         self.engine = engine
         self.destination = destination
-        self.code = code
+        typed = code.map(TypedCode.init)
         self.wish = wish
         self.sessions = sessions
     }
@@ -234,13 +235,15 @@ public struct SyncConnector: Service {
     /// Connects, and pairs with the code if there is one and it is needed, also after only the other side has ended an
     /// earlier pairing.
     private func session(_ call: SessionCall, _ wish: SessionWish?) async throws -> SyncReport? {
-        guard let code else { return try await attempt(call, wish) }
+        guard let typed, !typed.isSpent.load(ordering: .relaxed) else { return try await attempt(call, wish) }
         var call = call
         do {
-            call.pairing = .ifUnknown(code)
+            call.pairing = .ifUnknown(typed.code)
             return try await attempt(call, wish)
-        } catch let error as PeerSyncError where [.notPaired, .removed].contains(error.code) {
-            call.pairing = .again(code)
+        } catch let error as PeerSyncError
+            where [.notPaired, .removed].contains(error.code) && !typed.isSpent.load(ordering: .relaxed)
+        {
+            call.pairing = .again(typed.code)
             return try await attempt(call, wish)
         }
     }
@@ -314,6 +317,7 @@ public struct SyncConnector: Service {
         let session = PeerSession(
             engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
             address: address, onProof: onProof)
+        defer { if session.update({ $0.hasShownCode }) { typed?.isSpent.store(true, ordering: .relaxed) } }
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {
                 try await withTaskCancellationHandler {

@@ -35,6 +35,7 @@ extension Session {
             do {
                 let (pairing, steps) = try SessionPairing.call(
                     code, channel, own: identity.key, displayName: identity.displayName)
+                hasShownCode = true
                 phase = .pairing(channel, pairing)
                 return steps.map { action($0, channel) }
             } catch {

@@ -55,6 +55,8 @@ package struct Session: Sendable {
     var phase = Phase.handshake
     /// Whether the two were paired in this session.
     package internal(set) var didPair = false
+    /// Whether this side has begun to prove the code that somebody typed. Whoever answers can then try one code of its own.
+    package internal(set) var hasShownCode = false
 
     package init(_ identity: Identity, _ purpose: SessionPurpose) {
         self.identity = identity

@@ -1,4 +1,5 @@
 import PeerSyncChannel
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,6 +43,26 @@ struct PairingLimitTests {
             }
             try await pair("study", port, second)
         }
+    }
+
+    /// Whoever answers can try one code for each share that it hears, and breaks the connection then.
+    @Test(.timeLimit(.minutes(5))) func aTypedCodeIsForOneAttempt() async throws {
+        let kitchen = try LoopbackMachine("kitchen")
+        let stranger = RawPeer()
+        let calls = Atomic(0)
+        let shares = Atomic(0)
+        try await stranger.answering { line in
+            calls.add(1, ordering: .relaxed)
+            if case .pairingShare? = try await line.receive() { shares.add(1, ordering: .relaxed) }
+            try await line.cut()
+        } while: { port in
+            let connector = SyncConnector(
+                kitchen.engine, to: try #require(PeerAddress("127.0.0.1:\(port)")),
+                code: try PairingCode("123-456"))
+            await expectFailure("not paired", .notPaired) { try await connector.run() }
+        }
+        #expect(calls.load(ordering: .relaxed) == 2)
+        #expect(shares.load(ordering: .relaxed) == 1)
     }
 
     /// A code whose attempt goes on for ever would be of no use to anybody.
