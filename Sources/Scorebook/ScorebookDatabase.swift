@@ -144,7 +144,10 @@ public enum ScorebookDatabase {
         case .noDatabase:
             notADatabase(path)
         case .damaged:
-            RecordStoreError(.corrupt, "the database \(path) is damaged; restore a backup of it")
+            RecordStoreError(
+                .corrupt,
+                "the database \(path) is damaged; move it away together with its -wal and -shm, and copy a backup to its place"
+            )
         case .cannotOpen, .notWritable:
             ScorebookError(
                 .notWritable,

@@ -180,6 +180,25 @@ import Testing
         }
     }
 
+    /// Only the argument parser takes them for something else.
+    @Test func textsThatBeginLikeANegativeNumberStayAsTheyAre() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.peer("game", "add", "-5 Game", "--year", "-3000")
+            try await kitchen.peer("person", "add", "-1 Ada")
+            try await kitchen.peer(
+                "match", "add", "-5 Game", "-1 Ada", "--notes", "-5 points", "--location", "\u{2212}1 floor")
+            #expect(try kitchen.rows("SELECT name, year FROM SBGame") == ["-5 Game|-3000"])
+            #expect(try kitchen.rows("SELECT firstName, lastName FROM SBPerson") == ["-1|Ada"])
+            #expect(try kitchen.rows("SELECT notes FROM SBMatch") == ["-5 points"])
+            #expect(try kitchen.rows("SELECT name FROM SBMatchLocation") == ["\u{2212}1 floor"])
+            let outcome = try await kitchen.run("game", "show", "-6")
+            #expect(outcome.errors.contains("“-6”"), "\(outcome)")
+            let refusal = try await kitchen.run("peers", "-7")
+            #expect(refusal.isSentence(64) && refusal.errors.contains("'-7'"), "\(refusal)")
+            #expect(try await kitchen.run("image", "add", "last", "-1.jpeg").errors.contains("-1.jpeg"))
+        }
+    }
+
     @Test func recordsOfEveryType() async throws {
         try await withMachine { kitchen in
             let game = try await kitchen.addGame("Catan")

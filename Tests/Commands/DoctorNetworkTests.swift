@@ -32,10 +32,15 @@ import Testing
                 try block(kitchen, "tcp dport 7431 drop")
                 let there = try await study.doctor("10.77.0.1")
                 #expect(there.exitCode == 69 && there.problems == ["noAnswer"], "\(there)")
-                #expect(there.finding("noAnswer")?.text.contains("sudo scorebook-peer doctor") == true)
+                #expect(
+                    there.finding("noAnswer")?.text.contains(
+                        "sudo scorebook-peer doctor --store ~/.local/share/scorebook-peer") == true)
                 let here = try await kitchen.doctor(port: 7431)
                 #expect(here.exitCode == 69 && here.problems == ["firewallBlocks"], "\(here)")
                 #expect(here.codes.contains("listening"))
+                // It finds out itself where this machine listens.
+                let elsewhere = try await kitchen.doctor(port: 1)
+                #expect(elsewhere.finding("firewallBlocks")?.number == 7431, "\(elsewhere)")
             }
         }
 

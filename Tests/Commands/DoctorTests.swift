@@ -96,6 +96,8 @@ import Testing
             try handle.close()
             let said = try await kitchen.doctor()
             #expect(said.exitCode == 65 && said.problems == ["damaged"], "\(said)")
+            // A log that stays would be written into the backup.
+            #expect(said.finding("damaged")?.text.contains("-wal and -shm, and copy a backup") == true)
             try Data("This is no database at all, but a text.".utf8).write(to: kitchen.databaseFile)
             #expect(try await kitchen.doctor().problems == ["damaged"])
         }
@@ -186,6 +188,24 @@ import Testing
             #expect(said.exitCode == 65 && said.problems == ["strangerListens"], "\(said)")
         }
     }
+
+    #if os(Linux)
+        /// Otherwise each text that is longer than a line leaves a line on the terminal.
+        @Test func theProgressKeepsToOneLine() async throws {
+            try await withPair { _, study in
+                let server = try Socket.listening()
+                let command =
+                    "'\(PeerProcess.program.path)' doctor 127.0.0.1:\(try server.port) --store '\(study.store.path)'"
+                let process = try study.scene.start(
+                    ["-qec", command, "/dev/null"], of: URL(fileURLWithPath: "/usr/bin/script"),
+                    environment: ["COLUMNS": "10", "SHELL": "/bin/sh"])
+                try await eventually("the progress") { process.output.contains("\u{1B}[K") }
+                #expect(process.output.contains("\u{1B}[Klooking,…"), "\(process)")
+                process.signal(SIGTERM)
+                _ = try await process.end()
+            }
+        }
+    #endif
 
     @Test func clocksThatDiffer() async throws {
         try await withPair { kitchen, study in

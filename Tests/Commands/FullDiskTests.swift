@@ -116,6 +116,10 @@ import Testing
             let said = try await kitchen.doctor(with: readOnly)
             #expect(said.exitCode == 73 && said.problems == ["readOnlyDisk"], "\(said)")
             #expect(said.codes.contains("sound"), "\(said)")
+            // No command opens a scorebook there, so it cannot be exported.
+            #expect(said.finding("readOnlyDisk")?.text.contains("give that with --store") == true)
+            let list = try await kitchen.start(["game", "list"], with: readOnly).outcome()
+            #expect(list.isSentence(73), "\(list)")
         }
     }
 

@@ -101,11 +101,13 @@ import Testing
             #expect(try games(kitchen) == ["Azul", "Catan"])
             #expect(try await haveEqualDigests(kitchen, study))
             #expect(backups(study).count == 1)
+            let backup = study.store.appendingPathComponent("backups/\(backups(study)[0])")
+            let mode = try FileManager.default.attributesOfItem(atPath: backup.path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
             // The backup is a scorebook, as it was.
             let old = study.scene.machine("old")
             try FileManager.default.createDirectory(at: old.store, withIntermediateDirectories: true)
-            try FileManager.default.copyItem(
-                at: study.store.appendingPathComponent("backups/\(backups(study)[0])"), to: old.databaseFile)
+            try FileManager.default.copyItem(at: backup, to: old.databaseFile)
             #expect(try games(old) == ["Scythe"])
             #expect(try await old.digest() == before)
         }

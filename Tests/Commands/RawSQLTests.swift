@@ -157,6 +157,23 @@ import Testing
         }
     }
 
+    /// JSON has no infinite numbers.
+    @Test func infinitePointsAreATextInJSON() async throws {
+        struct Line: Decodable { let points: String }
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let match = try await kitchen.addMatch("Catan", "Ada=1")
+            try kitchen.write("UPDATE SBScore SET points = -9e999")
+            let scores = try await kitchen.json([Line].self, "score", "list")
+            #expect(scores.map(\.points) == ["-Infinity"])
+            let score = try kitchen.rows("SELECT recordName FROM SBScore")[0]
+            for command in [["match", "show", match], ["record", "show", score], ["stats"]] {
+                let outcome = try await kitchen.start(command + ["--json"]).outcome()
+                #expect(outcome.exitCode == 0, "\(outcome)")
+            }
+        }
+    }
+
     @Test func anOrphanAppearsWhenItsParentIsWrittenHere() async throws {
         try await withMachine { kitchen in
             try await kitchen.addGame("Catan")

@@ -87,6 +87,21 @@ import Testing
             }
         }
 
+        /// A service has none of the variables of the shell that installed it.
+        @Test func aStoreThatTheEnvironmentNamesIsNamedToTheService() async throws {
+            try await withScene { scene in
+                for (variable, directory) in [
+                    ("XDG_DATA_HOME", "/data/scorebook-peer"), ("SCOREBOOK_STORE", "/data"),
+                ] {
+                    let unit = try await scene.run(["service", "show"], environment: [variable: "/data"])
+                    #expect(unit.output.contains(" listen --store \(directory)\n"), "\(unit)")
+                }
+                let usual = try await scene.run(
+                    ["service", "show"], environment: ["XDG_DATA_HOME": scene.path(".local/share")])
+                #expect(usual.output.contains(" listen\n"), "\(usual)")
+            }
+        }
+
         @Test func pathsAreWrittenAsEachManagerReadsThem() async throws {
             try await withScene { scene in
                 let unit = try await scene.run(

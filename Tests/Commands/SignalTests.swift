@@ -44,6 +44,34 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test(arguments: [SIGINT, SIGTERM]) func aSignalWhileAFileIsWritten(signal: Int32) async throws {
+            try await withMachine { kitchen in
+                try await kitchen.importHousehold()
+                let folder = kitchen.scene.directory.appendingPathComponent("stick", isDirectory: true)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                func files() throws -> [String] {
+                    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                }
+                // An export that was faster than the signal is made again.
+                try await eventually("an export that is cut off") {
+                    let file = folder.appendingPathComponent("a.json")
+                    let process = try kitchen.start(["export", file.path])
+                    try await eventually("a file") { try !files().isEmpty }
+                    process.signal(signal)
+                    let outcome = try await process.outcome()
+                    if outcome.exitCode == 0 {
+                        try FileManager.default.removeItem(at: file)
+                        return false
+                    }
+                    #expect(outcome.isSentence(75), "\(outcome)")
+                    return true
+                }
+                #expect(try files().isEmpty)
+            }
+        }
+    #endif
+
     /// They are no crash, and whoever sends them wants the process to be gone.
     @Test(arguments: [SIGQUIT, SIGABRT]) func aSignalThatKills(signal: Int32) async throws {
         try await withMachine { kitchen in

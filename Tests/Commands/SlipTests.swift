@@ -105,6 +105,28 @@ import Testing
         }
     }
 
+    /// Otherwise the next `undo` would take back another command.
+    @Test func nothingIsSkippedIfNothingIsTakenBack() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.peer("person", "add", "Ada")
+            #expect(try await kitchen.run("undo", "--skip").isSentence(65))
+            try await kitchen.addGame("Catan")
+            try await kitchen.addMatch("Catan", "Ada=10")
+            try await kitchen.peer("game", "edit", "Catan", "--year", "1995")
+            let terminal = try PseudoTerminal()
+            let process = try kitchen.start(["undo", "--skip"], at: terminal)
+            try await eventually("the question") { process.errors.contains("Take back `match add`?") }
+            try terminal.type("n")
+            #expect(try await process.end() == 75)
+            #expect(try await kitchen.peer("undo").hasPrefix("took back `game edit`"))
+            try await kitchen.addGame("Azul")
+            #expect(try await kitchen.peer("undo", "--skip", "--yes").hasPrefix("took back `match add`"))
+            // What was skipped stays as it is.
+            #expect(try await kitchen.peer("undo").hasPrefix("took back `game add`"))
+            #expect(try kitchen.rows("SELECT name FROM SBGame") == ["Azul"])
+        }
+    }
+
     @Test func listsTellWhatTellsRecordsApart() async throws {
         try await withMachine { kitchen in
             try await kitchen.peer(

@@ -9,18 +9,13 @@ enum NetworkChecks {
             return missing + [Finding(.warning, .notListening, number: Int64(network.port))]
         case .other: return missing + [Finding(.problem, .portTaken, number: Int64(network.port))]
         case .thisStore(let addresses):
-            let open = addresses.filter { !isOwn($0) }
+            let open = network.listener.open
             guard !open.isEmpty else {
                 return missing
                     + addresses.prefix(1).map { Finding(.warning, .listeningToItself, subject: $0) }
             }
             return missing + open.map { Finding(.fine, .listening, subject: $0) }
         }
-    }
-
-    /// Whether only this machine can reach an address, written as `host:port`.
-    private static func isOwn(_ address: String) -> Bool {
-        PeerAddress(address).map { NetworkAddress.isLoopback($0.host) } ?? false
     }
 
     static func firewall(_ facts: DiagnosticFacts) -> [Finding] {

@@ -6,17 +6,19 @@ extension NetworkFacts {
     /// Looks at this machine.
     ///
     /// - Parameters:
-    ///   - port: the port that other machines connect to.
+    ///   - port: the port that other machines connect to, unless the store's program listens on another one.
     ///   - database: the path of the store's database.
-    ///   - firewall: what is known of the firewall.
+    ///   - firewall: tells what is known of the firewall, for a port.
     ///   - discovery: whether machines could be looked for.
     ///   - probe: calls this machine itself where its system does not say who listens.
     public static func observed(
-        port: Int, database: String, firewall: Firewall, discovery: Discovery, probe: PeerProbe?
-    ) async -> NetworkFacts {
-        NetworkFacts(
-            port: port, hasAddress: hasAddress,
-            listener: await listener(port: port, database: database, probe: probe), firewall: firewall,
+        port: Int, database: String, firewall: (Int) async throws -> Firewall, discovery: Discovery,
+        probe: PeerProbe?
+    ) async rethrows -> NetworkFacts {
+        let listener = await listener(port: port, database: database, probe: probe)
+        let port = listener.port ?? port
+        return NetworkFacts(
+            port: port, hasAddress: hasAddress, listener: listener, firewall: try await firewall(port),
             discovery: discovery)
     }
 

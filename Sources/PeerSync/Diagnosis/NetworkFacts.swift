@@ -8,6 +8,15 @@ public struct NetworkFacts: Sendable, Equatable {
         case thisStore(addresses: [String])
         /// Something else has the port.
         case other
+
+        /// The addresses of this store's program that other machines can reach.
+        var open: [String] {
+            guard case .thisStore(let addresses) = self else { return [] }
+            return addresses.filter { !(PeerAddress($0).map { NetworkAddress.isLoopback($0.host) } ?? false) }
+        }
+
+        /// The port that other machines connect to; nil if they can reach none.
+        var port: Int? { open.lazy.compactMap { PeerAddress($0)?.port }.first }
     }
 
     /// What a firewall of this machine does with connections to the port.

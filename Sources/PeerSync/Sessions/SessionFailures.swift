@@ -68,7 +68,9 @@ extension PeerSyncError {
             self.init(.diskFailure, "this machine's store cannot be read or written; check its disk")
         case .damaged, .noDatabase:
             self.init(
-                .storeUnusable, "the database of this machine's store is damaged; restore a backup of it")
+                .storeUnusable,
+                "the database of this machine's store is damaged; move it away together with its -wal and -shm, and copy a "
+                    + "backup to its place")
         case .notWritable:
             self.init(
                 .storeUnusable, "this machine's store may not be written; check who may write its files")

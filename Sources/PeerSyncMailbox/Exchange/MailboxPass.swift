@@ -249,7 +249,7 @@ extension RecordStoreError {
         case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,
             .deletionDenied, .noSuchZone, .otherZone, .sharedZone, .zonesChanged, .backupFailed,
             .tooManyAttempts, .householdFull, .unreadableFile, .invalidValue, .noSpace, .assetUnwritable,
-            .notDeleted, .ambiguous:
+            .notDeleted, .ambiguous, .heldRecords:
             nil
         // ErrorCodeTests find no other.
         default: nil

@@ -34,6 +34,9 @@ package struct DatabaseFile: Sendable {
         // Uses a new name, so that it harms no older backup.
         let new = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).new")
         defer { try? FileManager.default.removeItem(at: new) }
+        // SQLite fills an empty file, and keeps its mode; one that it makes itself, others could read. It also says why there can be
+        // none.
+        _ = try? PosixFile(new.path, O_WRONLY | O_CREAT | O_EXCL)
         return try await store.database.writeWithoutTransaction { db in
             // The backup also contains what somebody writes between the next two statements.
             let moment = try BackupMoment(db)

@@ -33,7 +33,10 @@ public enum ScorebookSnapshot {
     }
 
     private static func damage(_ path: String) -> RecordStoreError {
-        RecordStoreError(.corrupt, "the database \(path) is damaged; restore a backup of it")
+        RecordStoreError(
+            .corrupt,
+            "the database \(path) is damaged; move it away together with its -wal and -shm, and copy a backup to its place"
+        )
     }
 
     /// Reads the database as it is. SQLite would make the log and its index if they were missing, and so needs to be told

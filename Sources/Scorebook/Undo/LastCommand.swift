@@ -1,46 +1,43 @@
 import GRDB
 import PeerSync
 
-/// The command that ``ScorebookStore/undo()`` takes back next.
+/// The command that ``ScorebookStore/undo(_:skipping:)`` takes back next.
 public struct LastCommand: Sendable, Equatable {
+    /// Its run (``Habits/Command/run``), which tells it from others of that name.
+    public let run: String
     /// The command, as in `match add`.
     public let name: String
     /// When it wrote, in milliseconds since 1970.
     public let time: Int64
     /// The matches that it added, which go with the undo.
-    public let matches: [RecordName]
+    public internal(set) var matches: [RecordName] = []
     /// Why it cannot be taken back: somebody has changed what it added, or added to it. One sentence; nil if it can.
-    public let obstacle: String?
+    public internal(set) var obstacle: String?
 }
 
 extension ScorebookStore {
-    /// Returns the command that ``undo()`` would take back, without taking it back; nil if there is none of the last day.
-    public func lastCommand() async throws -> LastCommand? {
+    /// Returns the command that ``undo(_:skipping:)`` would take back, without taking it back; nil if there is none of the last day.
+    ///
+    /// - Parameter skipped: the runs of later commands, to leave as they are.
+    public func lastCommand(skipping skipped: [String] = []) async throws -> LastCommand? {
         try await records.write { [self] db in
-            guard let entry = try UndoJournal.last(db, now: now()) else { return nil }
-            var matches: [RecordName] = []
-            var obstacle: String?
+            var last: LastCommand?
             do {
                 try db.inSavepoint {
-                    matches = try undo(db).deletions.filter {
+                    try UndoJournal.forget(db, runs: skipped)
+                    last = try UndoJournal.last(db, now: now()).map {
+                        LastCommand(run: $0.run, name: $0.command, time: $0.time)
+                    }
+                    guard last != nil else { return .rollback }
+                    last?.matches = try undo(db).deletions.filter {
                         $0.recordType == RecordKind.match.recordType
                     }
                     return .rollback
                 }
             } catch let error as ScorebookError where error.code == .invalidValue {
-                obstacle = error.message
+                last?.obstacle = error.message
             }
-            return LastCommand(name: entry.command, time: entry.time, matches: matches, obstacle: obstacle)
-        }
-    }
-
-    /// Leaves the last command as it is, so that ``undo()`` takes back the one before.
-    ///
-    /// - Throws: ``ScorebookError`` `notFound` when there is none.
-    public func skipLastCommand() async throws {
-        try await records.write { [self] db in
-            guard let entry = try UndoJournal.last(db, now: now()) else { throw Self.nothingToUndo }
-            try UndoJournal.forget(db, run: entry.run)
+            return last
         }
     }
 

@@ -206,8 +206,10 @@ enum UndoJournal {
         return try Bool.fetchOne(db, sql: sql, arguments: [run]) ?? false
     }
 
-    static func forget(_ db: Database, run: String) throws {
-        try db.execute(sql: "DELETE FROM scorebook_undo WHERE run = ?", arguments: [run])
+    static func forget(_ db: Database, runs: [String]) throws {
+        for run in runs {
+            try db.execute(sql: "DELETE FROM scorebook_undo WHERE run = ?", arguments: [run])
+        }
     }
 
     /// Returns the records of which the journal has values.

@@ -43,11 +43,16 @@ extension ScorebookStore {
     ///
     /// What somebody has changed since, here or on another machine, stays.
     ///
-    /// - Parameter run: takes back the command of this run (``Habits/Command/run``), whatever other commands wrote since.
+    /// - Parameters:
+    ///   - run: takes back the command of this run (``Habits/Command/run``), whatever other commands wrote since.
+    ///   - skipped: the runs of commands that stay as they are, and that nobody takes back any more. They do not if this throws.
     /// - Throws: ``ScorebookError`` `notFound` when there is nothing to take back; `invalidValue` when something was added since to
-    ///   a record that the command had added, so that taking it back would delete that, too. ``skipLastCommand()`` goes on then.
-    public func undo(_ run: String? = nil) async throws -> UndoneCommand {
-        try await records.write { [self] db in try undo(db, run) }
+    ///   a record that the command had added, so that taking it back would delete that, too.
+    public func undo(_ run: String? = nil, skipping skipped: [String] = []) async throws -> UndoneCommand {
+        try await records.write { [self] db in
+            try UndoJournal.forget(db, runs: skipped)
+            return try undo(db, run)
+        }
     }
 
     func undo(_ db: Database, _ run: String? = nil) throws -> UndoneCommand {
@@ -62,7 +67,7 @@ extension ScorebookStore {
             try takeBack(db, change, &undone)
         }
         try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
-        try UndoJournal.forget(db, run: entry.run)
+        try UndoJournal.forget(db, runs: [entry.run])
         _ = try records.fold(db)
         return undone
     }

@@ -30,7 +30,7 @@ struct ImageCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
         var files: [String]
 
-        @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
+        @Option(help: "What is to be seen.")
         var caption: String?
 
         @OptionGroup var zoneOptions: ZoneOptions
@@ -134,7 +134,7 @@ struct ImageCommand: AsyncParsableCommand {
         @Argument(help: "The picture: its number in the last list, or its id.")
         var image: String
 
-        @Option(help: "What is to be seen.", transform: NegativeNumber.unmasked)
+        @Option(help: "What is to be seen.")
         var caption: String?
 
         @OptionGroup var zoneOptions: ZoneOptions

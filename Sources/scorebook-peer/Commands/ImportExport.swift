@@ -175,6 +175,7 @@ struct Export: ZonedCommand {
             contents = export.contents
         } else {
             let replaces = try await mayReplace(store.scorebook.time)
+            await StopSignals.shared.trap(.failure(Failure(CancellationError())))
             contents = try await ProgressLine.shared.measuring("exporting to \(file)") { [file] progress in
                 try await store.scorebook.exportFile(
                     at: file, replaces: replaces, sparing: store.files, progress: progress)

@@ -78,7 +78,7 @@ struct Listen: SyncingCommand {
     }
 
     @Sendable private static func minutes(_ text: String) throws -> Int {
-        guard let minutes = Int(NegativeNumber.unmasked(text)), (1...1440).contains(minutes) else {
+        guard let minutes = Int(text), (1...1440).contains(minutes) else {
             throw ValidationError("it is a number of minutes from 1 to 1440")
         }
         return minutes

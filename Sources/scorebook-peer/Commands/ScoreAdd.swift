@@ -21,7 +21,7 @@ struct ScoreArguments: ParsableArguments {
         guard isOne || scores.allSatisfy({ $0.contains("=") }) else {
             throw ValidationError("write each score behind its player, as in Ada=5")
         }
-        guard let round, round != "next", Int(NegativeNumber.unmasked(round)) == nil else { return }
+        guard let round, round != "next", Int(round) == nil else { return }
         throw ValidationError("a round is a number, or next")
     }
 
@@ -30,12 +30,12 @@ struct ScoreArguments: ParsableArguments {
 
     /// Writes the scores, and shows the sheet.
     fileprivate func write(_ store: OpenStore, _ output: OutputOptions, replaces: Bool) async throws {
-        let values = isOne ? [(scores[0], NegativeNumber.unmasked(scores[1]))] : scores.map(Self.value)
+        let values = isOne ? [(scores[0], scores[1])] : scores.map(Self.value)
         let number: NewScores.Round =
             switch round {
             case nil: .none
             case "next": .next
-            case let text?: Int(NegativeNumber.unmasked(text)).map { .number($0) } ?? .none
+            case let text?: Int(text).map { .number($0) } ?? .none
             }
         let added = try await store.scorebook.addScores(
             NewScores(match: match, round: number, values: values, replaces: replaces))

@@ -66,7 +66,7 @@ struct ScoreCommand: AsyncParsableCommand {
         @Argument(help: "The score: its number in the last list, or its id.")
         var score: String
 
-        @Argument(help: "The new points.", transform: NegativeNumber.unmasked)
+        @Argument(help: "The new points.")
         var value: String?
 
         @Option(help: "The new round.")

@@ -28,7 +28,7 @@ struct ServiceCommand: AsyncParsableCommand {
             let manager = ServiceManager.ofThisSystem
             let file = try manager.file()
             let text = ServiceFile(
-                manager: manager, program: try ServiceCommand.thisProgram(), store: try storeOptions.named()
+                manager: manager, program: try ServiceCommand.thisProgram(), store: try storeOptions.unusual()
             ).text
             try await NIOThreadPool.singleton.runIfActive {
                 try ServiceCommand.checkOurs(file)
@@ -84,7 +84,7 @@ struct ServiceCommand: AsyncParsableCommand {
         func run() throws {
             let file = ServiceFile(
                 manager: manager ?? .ofThisSystem, program: try program ?? ServiceCommand.thisProgram(),
-                store: try storeOptions.named())
+                store: try storeOptions.unusual())
             Terminal.write(bytes: Data(file.text.utf8))
         }
     }

@@ -27,9 +27,8 @@ struct Undo: StoreCommand {
     @OptionGroup var output: OutputOptions
 
     func run(_ store: OpenStore) async throws {
-        if skip { try await store.scorebook.skipLastCommand() }
-        try await confirm(store)
-        let undone = try await store.scorebook.undo()
+        let skipped = skip ? [try await store.scorebook.lastCommand()?.run].compactMap(\.self) : []
+        let undone = try await confirmed(store, skipped)
         try output.write(undone, "took back `\(undone.command)`: \(try await Self.effect(undone, store))")
     }
 
@@ -48,9 +47,14 @@ struct Undo: StoreCommand {
             + (matches.isEmpty ? "" : "; \(wayBack(matches))")
     }
 
-    /// Asks on a terminal before a whole match goes, and whether to leave what others have changed since.
-    private func confirm(_ store: OpenStore) async throws {
-        guard let last = try await store.scorebook.lastCommand() else { return }
+    /// Takes back the last command. Before, asks on a terminal if a whole match goes, and whether to leave what others have changed
+    /// since.
+    ///
+    /// - Parameter skipped: the runs of commands to leave as they are.
+    private func confirmed(_ store: OpenStore, _ skipped: [String]) async throws -> UndoneCommand {
+        guard let last = try await store.scorebook.lastCommand(skipping: skipped) else {
+            return try await store.scorebook.undo(skipping: skipped)
+        }
         if let obstacle = last.obstacle {
             let question = "\(obstacle). Leave it as it is, and take back the command before?"
             guard Terminal.isInputATerminal, !yes else {
@@ -61,14 +65,14 @@ struct Undo: StoreCommand {
             guard await Terminal.isConfirmed(question) else {
                 throw Failure(.temporaryFailure, "nothing was taken back")
             }
-            try await store.scorebook.skipLastCommand()
-            return try await confirm(store)
+            return try await confirmed(store, skipped + [last.run])
         }
-        guard Terminal.isInputATerminal, !yes, let gone = try await Self.deletion(of: last.matches, store)
-        else { return }
-        guard await Terminal.isConfirmed("Take back `\(last.name)`? This deletes \(gone).") else {
-            throw Failure(.temporaryFailure, "nothing was taken back")
+        if Terminal.isInputATerminal, !yes, let gone = try await Self.deletion(of: last.matches, store) {
+            guard await Terminal.isConfirmed("Take back `\(last.name)`? This deletes \(gone).") else {
+                throw Failure(.temporaryFailure, "nothing was taken back")
+            }
         }
+        return try await store.scorebook.undo(last.run, skipping: skipped)
     }
 
     /// Returns which matches go; nil if none does. `match restore` still knows them when they are gone.

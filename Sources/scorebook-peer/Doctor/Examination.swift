@@ -29,10 +29,12 @@ struct Examination: Sendable {
         // What is wrongly typed is said at once.
         let wanted = try self.wanted(machine, peers, hasKey: identity != nil)
         async let found = self.found(by: engine)
-        let firewall = try await NIOThreadPool.singleton.runIfActive { [port] in Firewalls.look(port: port) }
         let machines = try await found
-        let network = await NetworkFacts.observed(
-            port: port, database: database, firewall: firewall,
+        let network = try await NetworkFacts.observed(
+            port: port, database: database,
+            firewall: { port in
+                try await NIOThreadPool.singleton.runIfActive { Firewalls.look(port: port) }
+            },
             discovery: machines == nil ? .missing(name: Self.discoveryName) : .running, probe: probe)
         let known = peers.map { PeerPlace($0, machines ?? []) }
         let places: [PeerPlace] =

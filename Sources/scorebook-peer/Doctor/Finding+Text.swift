@@ -22,8 +22,8 @@ extension Finding {
         case .unreadable: "\(place) cannot be read; check who may read it, and as whom you run this"
         case .unwritable: "\(place) cannot be written; check who may write it, and as whom you run this"
         case .readOnlyDisk:
-            "the disk of \(place) can only be read, which a disk often does when it fails; look into the system's log, and "
-                + "make a backup"
+            "the disk of \(place) can only be read, which a disk often does when it fails; look into the system's log, copy "
+                + "the directory to another disk, and give that with --store"
         case .diskFull: "the disk of \(place) is full; make room, and sync goes on by itself"
         case .diskAlmostFull: "the disk of \(place) has only \(count >> 20) MiB left; make room soon"
         case .noKey:
@@ -31,7 +31,8 @@ extension Finding {
                 + "pair again"
         case .keyUnusable: keyText
         case .damaged:
-            "the database \(place) is damaged; put a backup in its place, as from `backups` beside it"
+            "the database \(place) is damaged; move it away together with its -wal and -shm, and copy a backup to its place, "
+                + "as from `backups` beside it"
         case .newerStore:
             "a newer version of the program wrote \(place); install that version on this machine"
         case .storeUnusable: "\(place) cannot be opened; `scorebook-peer status` says why"
@@ -124,13 +125,13 @@ extension Finding {
             "no machine is known by the name in \(place); use its address, or look at the spelling"
         case .connectionRefused:
             "the machine at \(place) is there, but nothing listens, or its firewall refuses; run `scorebook-peer listen` on "
-                + "it, then `sudo scorebook-peer doctor` there"
+                + "it, then \(Self.doctorAsRoot) there"
         case .noAnswer:
             "nothing answers at \(place): a firewall there keeps it silent, or the address is wrong; run "
-                + "`sudo scorebook-peer doctor` on that machine"
+                + "\(Self.doctorAsRoot) on that machine"
         case .noWay:
             "no way leads to \(place), or a firewall says so; check that both machines are in one network, and run "
-                + "`sudo scorebook-peer doctor` there"
+                + "\(Self.doctorAsRoot) there"
         case .nobodyThere:
             "no machine of this network has the address \(place) now: it is off, asleep, or has another address; look "
                 + "there, and `scorebook-peer connect` with the new one"
@@ -185,6 +186,9 @@ extension Finding {
         return
             "the last session ended with \(error?.description ?? "an error")\(hint), and `status` says more"
     }
+
+    /// The command that also reads the rules of a firewall. Without the directory it would look at a scorebook of root.
+    private static let doctorAsRoot = "`sudo scorebook-peer doctor --store ~/.local/share/scorebook-peer`"
 
     private var isBehind: Bool { (number ?? 0) < 0 }
 

@@ -11,7 +11,9 @@ struct Emptiable<Value: ExpressibleByArgument & Sendable>: ExpressibleByArgument
             value = nil
             return
         }
-        guard let value = Value(argument: NegativeNumber.unmasked(argument)) else { return nil }
+        // People may also type the minus sign.
+        let text = NegativeNumber.unmasked(argument).replacing("\u{2212}", with: "-")
+        guard let value = Value(argument: text) else { return nil }
         self.value = value
     }
 }

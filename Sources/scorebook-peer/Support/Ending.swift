@@ -23,6 +23,8 @@ enum Ending {
     }
 
     func take() -> Never {
+        // A signal may have come while one is written.
+        PartialFiles.remove()
         switch self {
         case .done: break
         case .answer(let text): Terminal.write(text)
@@ -52,7 +54,7 @@ extension Failure {
         let near = isCommandUnknown ? CommandName.near(arguments) : []
         self.init(
             .validationFailure,
-            text.replacing("'\u{2212}", with: "'-"),
+            NegativeNumber.unmasked(text),
             hint: near.isEmpty
                 ? "see `\(command) --help`"
                 : "did you mean \(near.map { "`\(command) \($0)`" }.joined(separator: " or "))?")

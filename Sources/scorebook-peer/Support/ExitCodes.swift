@@ -111,7 +111,9 @@ struct Failure: Error {
                 "the scorebook cannot be written",
                 hint: "check who may write its directory and its files")
         case .damaged, .noDatabase:
-            self.init(.dataError, "the scorebook's database is damaged", hint: "restore a backup of it")
+            self.init(
+                .dataError, "the scorebook's database is damaged",
+                hint: "move it away together with its -wal and -shm, and copy a backup to its place")
         case .other(let code):
             self.init(
                 .softwareError,

@@ -7,6 +7,7 @@ struct MachineArgument: ExpressibleByArgument {
     let text: String
 
     init?(argument: String) {
+        let argument = NegativeNumber.unmasked(argument)
         // A name has at most 64 bytes, and may have blanks; with a colon it is an address that is written wrongly.
         let isName = (1...64).contains(argument.utf8.count) && !argument.contains(":")
         guard isName || PeerAddress(argument) != nil else { return nil }

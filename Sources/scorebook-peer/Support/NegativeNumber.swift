@@ -1,10 +1,10 @@
 /// The mask that lets people write `score add … -7`. The argument parser takes every word that begins with a hyphen
 /// for an option.
 ///
-/// So a negative number passes the parser with a minus sign, U+2212, in place of the hyphen. People may also type the
-/// minus sign.
+/// So a word that begins with a hyphen and a digit passes the parser with a character in place of the hyphen that nobody types:
+/// one of those for private use.
 enum NegativeNumber {
-    private static let minus = "\u{2212}"
+    private static let mask = "\u{10FFFD}"
 
     /// Masks an argument for the parser.
     static func masked(_ argument: String) -> String {
@@ -12,11 +12,9 @@ enum NegativeNumber {
         guard argument.hasPrefix("-"), let first = rest.first, first.isASCII, first.isNumber else {
             return argument
         }
-        return minus + rest
+        return mask + rest
     }
 
-    /// Undoes ``masked(_:)``.
-    static func unmasked(_ argument: String) -> String {
-        argument.hasPrefix(minus) ? "-" + argument.dropFirst() : argument
-    }
+    /// Undoes ``masked(_:)``, also within a sentence of the parser.
+    @Sendable static func unmasked(_ text: String) -> String { text.replacing(mask, with: "-") }
 }

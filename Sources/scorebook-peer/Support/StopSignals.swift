@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// SIGINT and SIGTERM for commands that talk to other machines. They end such a command in good order at any time.
+/// SIGINT and SIGTERM for commands that talk to other machines, or write a file. They end such a command in good order at any time.
 ///
 /// While a service runs, it says goodbye to the other machines. Before that, no machine expects a goodbye, and a kill
 /// harms nothing half done. So the process ends at once, in the same way.

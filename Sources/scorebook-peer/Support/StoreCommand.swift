@@ -30,8 +30,15 @@ struct StoreOptions: ParsableArguments {
     /// The path of the directory that the user asked for; nil for the default one.
     ///
     /// - Throws: ``Failure`` if it begins with a home directory that is not there.
-    func named() throws -> String? {
+    private func named() throws -> String? {
         try text.map { URL(fileURLWithPath: try Home.expanding($0), isDirectory: true).path }
+    }
+
+    /// The path of the directory where it depends on the command line or the environment, of which a service has another one;
+    /// nil for the one that it finds itself.
+    func unusual() throws -> String? {
+        let path = try directory().path
+        return try path == Home.directory(".local/share/scorebook-peer").path ? nil : path
     }
 
     /// The directory that the user asked for, or the default one.

@@ -2,17 +2,21 @@ import Foundation
 
 extension Terminal {
     /// The columns of the terminal; as many as there may be if standard output is no terminal.
-    static var width: Int {
-        guard isOutputATerminal else { return .max }
+    static var width: Int { isOutputATerminal ? columns(STDOUT_FILENO) : .max }
+
+    /// The columns of the terminal that standard error is.
+    static var errorWidth: Int { columns(STDERR_FILENO) }
+
+    private static func columns(_ descriptor: Int32) -> Int {
         if let columns = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 {
             return columns
         }
-        return size.map { Int($0.ws_col) } ?? 80
+        return size(descriptor).map { Int($0.ws_col) } ?? 80
     }
 
-    private static var size: winsize? {
+    private static func size(_ descriptor: Int32) -> winsize? {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return size
     }
 
@@ -33,7 +37,8 @@ extension Terminal {
     static func writePages(_ first: String, next: () async throws -> String?) async throws {
         let pager = ProcessInfo.processInfo.environment["PAGER"] ?? "less"
         let lines = first.split(separator: "\n", omittingEmptySubsequences: false).count
-        guard isOutputATerminal, isInputATerminal, !["", "cat"].contains(pager), let rows = size?.ws_row,
+        guard isOutputATerminal, isInputATerminal, !["", "cat"].contains(pager),
+            let rows = size(STDOUT_FILENO)?.ws_row,
             lines >= Int(rows)
         else {
             write(first)

@@ -62,12 +62,14 @@ enum Terminal {
         write(try text(json: value, compact: compact))
     }
 
-    /// Returns a value as JSON.
+    /// Returns a value as JSON. It has no infinite numbers, so these become texts.
     static func text(json value: some Encodable, compact: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting =
             compact
             ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
@@ -133,7 +135,10 @@ final class ProgressLine: Sendable {
             state.isShown = true
             return true
         }
-        if isDue { try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K\(text())".utf8)) }
+        guard isDue else { return }
+        // What is longer than a line stays on the terminal, and the next text is a further line.
+        let line = Display.shortened(Display.printable(text()), to: Terminal.errorWidth - 1)
+        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K\(line)".utf8))
     }
 
     /// Shows a text and the seconds so far while `work` goes on.

@@ -357,12 +357,23 @@ struct MendingTests {
         #expect(
             try await scorebook.lastCommand()?.obstacle == "Bea was changed since `person add` added it")
         await #expect(throws: ScorebookError.self) { try await scorebook.undo() }
-        try await scorebook.skipLastCommand()
-        #expect(try await scorebook.undo().command == "match edit")
+        let run = try #require(try await scorebook.lastCommand()?.run)
+        #expect(try await scorebook.lastCommand(skipping: [run])?.name == "match edit")
+        #expect(try await scorebook.undo(skipping: [run]).command == "match edit")
         #expect(try await contents(scorebook).count == before.count + 1)
         #expect(try await scorebook.lastCommand() == nil)
-        let error = await #expect(throws: ScorebookError.self) { try await scorebook.skipLastCommand() }
+    }
+
+    @Test func aCommandWithNoneBeforeItIsNotLeftAside() async throws {
+        let scorebook = try await scorebook()
+        try await command(scorebook, "person add").addPerson("Bea")
+        let run = try #require(try await scorebook.lastCommand()?.run)
+        #expect(try await scorebook.lastCommand(skipping: [run]) == nil)
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.undo(skipping: [run])
+        }
         #expect(error?.code == .notFound)
+        #expect(try await scorebook.lastCommand()?.run == run)
     }
 
     @Test func aZoneThatGoesTakesOnlyItsOwnFromTheJournal() async throws {
