@@ -58,7 +58,7 @@ import Testing
             try file.close()
             for command in [["status"], ["game"], ["game", "add", "Catan"], ["export", "-"]] {
                 let outcome = try await kitchen.start(command).outcome()
-                #expect(outcome.isSentence(65) && outcome.errors.contains("restore a backup"), "\(outcome)")
+                #expect(outcome.isSentence(65) && outcome.errors.contains("copy a backup"), "\(outcome)")
                 #expect(!outcome.errors.contains("malformed"), "\(outcome)")
             }
         }
