@@ -58,7 +58,8 @@ struct RestoringTests {
 
     /// Only the trigger saw the number, and wrote it as text.
     @Test(arguments: [
-        0.8860740133827401, -2.1772690493772518e+307, 5e-324, 0.1, 1e300, .infinity, -.infinity,
+        0.8860740133827401, -2.1772690493772518e+307, .leastNonzeroMagnitude, 0.1, 1e300, .infinity,
+        -.infinity,
     ])
     func aRealNumberIsTheSameAfterADeletion(number: Double) async throws {
         try await a.store.database.write { db in
