@@ -9,10 +9,7 @@ from table_case import TableCase
 
 class EntryTests(TableCase):
     def test_an_entry_is_taken_back(self):
-        machine = self.machine()
-        path = self.match(machine, "Ada", "Alan")
-        page = self.browser(machine.serve("web", "--port", "0"))
-        page.goto(machine.address + path)
+        page = self.table()
         page.get_by_role("textbox", name="Ada").fill("-5")
         page.get_by_role("button", name="Write down").tap()
         expect(self.cell(page, 1, 1)).to_have_text("-5")
@@ -87,10 +84,7 @@ class EntryTests(TableCase):
         self.forgive("409", "ERR_FAILED")
 
     def test_what_is_typed_without_network_comes_later(self):
-        machine = self.machine()
-        path = self.match(machine, "Ada", "Alan")
-        page = self.browser(machine.serve("web", "--port", "0"))
-        page.goto(machine.address + path)
+        page = self.table()
         page.context.set_offline(True)
         for round in (1, 2):
             page.get_by_label("Scores of round").fill(str(round))
@@ -101,9 +95,9 @@ class EntryTests(TableCase):
         expect(page.get_by_role("status")).to_contain_text("2 entries wait")
         page.context.set_offline(False)
         expect(self.cell(page, 2, 2)).to_have_text("8")
-        self.complaints = [one for one in self.complaints if "ERR_INTERNET_DISCONNECTED" not in one]
+        self.forgive("ERR_INTERNET_DISCONNECTED")
         self.assertEqual(
-            sorted((one["round"], one["points"]) for one in machine.add("score", "list", "--match", "last")),
+            sorted((one["round"], one["points"]) for one in self.kitchen.add("score", "list", "--match", "last")),
             [(1, 5), (1, 7), (2, 5), (2, 8)])
 
     def test_a_score_is_typed_that_the_field_has_shown(self):
@@ -124,10 +118,7 @@ class EntryTests(TableCase):
         expect(self.cell(page, 2, 1)).to_have_text("5")
 
     def test_an_answer_that_is_lost_writes_nothing_twice(self):
-        machine = self.machine()
-        path = self.match(machine, "Ada", "Alan")
-        page = self.browser(machine.serve("web", "--port", "0"))
-        page.goto(machine.address + path)
+        page = self.table()
         answers = []
 
         def lose(route):
@@ -140,8 +131,8 @@ class EntryTests(TableCase):
         page.get_by_role("button", name="Try now").tap()
         expect(page.get_by_role("status")).to_contain_text("Written down")
         self.assertEqual(len(answers), 2)
-        self.assertEqual(len(machine.add("score", "list", "--match", "last")), 1)
-        self.complaints = [one for one in self.complaints if "ERR_FAILED" not in one]
+        self.assertEqual(len(self.kitchen.add("score", "list", "--match", "last")), 1)
+        self.forgive("ERR_FAILED")
 
     def test_an_entry_that_conflicts_is_asked_about_until_somebody_answers(self):
         page = self.table()
