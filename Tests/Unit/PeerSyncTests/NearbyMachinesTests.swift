@@ -40,6 +40,23 @@ struct NearbyMachinesTests {
         }
     }
 
+    /// Announces a machine under other names, each with addresses of its own, while `body` runs.
+    private func repeating(
+        _ machine: LoopbackMachine, at places: [[PeerAddress]], while body: () async throws -> Void
+    ) async throws {
+        let text = Announcement(of: machine.engine.identity.publicKey, showsCode: false).text
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, addresses) in places.enumerated() {
+                let service = FoundService(name: "thief \(number)", text: text, addresses: addresses)
+                group.addTask { [network] in
+                    try await network.announce(service, type: "_\(Self.name)._tcp")
+                }
+            }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func pairedMachinesConnectWithoutAnAddress() async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study", announces: false))
         try await pair(kitchen, study)
@@ -103,16 +120,10 @@ struct NearbyMachinesTests {
     @Test(.timeLimit(.minutes(5))) func whoRepeatsAnAnnouncementIsFoundOutAndLearnsNothing() async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
         try await pair(kitchen, study)
-        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
         // It announces nothing of its own.
         let silent = try LoopbackMachine("thief")
         try await silent.listening { port in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                let service = FoundService(
-                    name: "thief", text: text, addresses: [PeerAddress(host: "127.0.0.1", port: port)])
-                group.addTask { [network] in
-                    try await network.announce(service, type: "_\(Self.name)._tcp")
-                }
+            try await repeating(kitchen, at: [[PeerAddress(host: "127.0.0.1", port: port)]]) {
                 try await study.listening(dialsKnownPeers: true) { _ in
                     let error = try await trouble(study)
                     #expect(error.code == .otherMachine)
@@ -127,7 +138,6 @@ struct NearbyMachinesTests {
                         #expect(name == "kitchen")
                     }
                 }
-                group.cancelAll()
             }
         }
     }
@@ -138,14 +148,8 @@ struct NearbyMachinesTests {
         let (kitchen, study) = (try machine("kitchen", announces: false), try machine("study"))
         let attic = try machine("attic")
         for other in [kitchen, attic] { try await pair(other, study) }
-        let text = Announcement(of: attic.engine.identity.publicKey, showsCode: false).text
         try await kitchen.listening { port in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                let service = FoundService(
-                    name: "thief", text: text, addresses: [PeerAddress(host: "127.0.0.1", port: port)])
-                group.addTask { [network] in
-                    try await network.announce(service, type: "_\(Self.name)._tcp")
-                }
+            try await repeating(attic, at: [[PeerAddress(host: "127.0.0.1", port: port)]]) {
                 try await study.listening(dialsKnownPeers: true) { _ in
                     #expect(try await trouble(study).message.contains("attic is said to be at"))
                     let key = kitchen.engine.identity.publicKey.bytes
@@ -153,7 +157,6 @@ struct NearbyMachinesTests {
                     try await study.engine.store.peers.noteAddress("127.0.0.1:\(port)", of: peer)
                     #expect(try await connected(study) == "kitchen")
                 }
-                group.cancelAll()
             }
         }
     }
@@ -164,18 +167,10 @@ struct NearbyMachinesTests {
     func whoRepeatsAnAnnouncementLeavesRoomForTheMachine(names: Int) async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study"))
         try await pair(kitchen, study)
-        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
         try await Trap.opening(count: Finder.addressLimit, isSilent: false) { places, _ in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                let share = places.count / names
-                for number in 0..<names {
-                    let service = FoundService(
-                        name: "thief \(number)", text: text,
-                        addresses: Array(places[number * share..<(number + 1) * share]))
-                    group.addTask { [network] in
-                        try await network.announce(service, type: "_\(Self.name)._tcp")
-                    }
-                }
+            let share = places.count / names
+            let shares = (0..<names).map { Array(places[$0 * share..<($0 + 1) * share]) }
+            try await repeating(kitchen, at: shares) {
                 try await eventually("the repetitions", within: .seconds(300)) {
                     try await study.engine.machines(within: .milliseconds(300)).count == names
                 }
@@ -185,7 +180,6 @@ struct NearbyMachinesTests {
                         #expect(name == "kitchen")
                     }
                 }
-                group.cancelAll()
             }
         }
     }
@@ -225,13 +219,8 @@ struct NearbyMachinesTests {
         let (kitchen, study) = (try machine("kitchen", announces: isAnnounced), try machine("study"))
         study.engine.deadlines.handshake = .seconds(5)
         try await pair(kitchen, study)
-        let text = Announcement(of: kitchen.engine.identity.publicKey, showsCode: false).text
         try await Trap.opening(isSilent: isSilent) { trap, _ in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                let service = FoundService(name: "thief", text: text, addresses: [trap])
-                group.addTask { [network] in
-                    try await network.announce(service, type: "_\(Self.name)._tcp")
-                }
+            try await repeating(kitchen, at: [[trap]]) {
                 try await kitchen.listening { port in
                     let peer = try #require(try await study.engine.store.peers.all().first)
                     if !isAnnounced {
@@ -243,7 +232,6 @@ struct NearbyMachinesTests {
                     }
                     try await SyncConnector(study.engine, to: peer).syncOnce()
                 }
-                group.cancelAll()
             }
         }
     }
