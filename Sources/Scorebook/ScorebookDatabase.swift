@@ -139,15 +139,19 @@ public enum ScorebookDatabase {
             "\(path) is not a SQLite database; it was left as it is, move it away to begin a new scorebook")
     }
 
+    static func damage(_ path: String) -> RecordStoreError {
+        RecordStoreError(
+            .corrupt,
+            "the database \(path) is damaged; move it away together with its -wal and -shm, and copy a backup to its place"
+        )
+    }
+
     private static func understood(_ error: any Error, _ path: String) -> any Error {
         switch StoreFailure(error) {
         case .noDatabase:
             notADatabase(path)
         case .damaged:
-            RecordStoreError(
-                .corrupt,
-                "the database \(path) is damaged; move it away together with its -wal and -shm, and copy a backup to its place"
-            )
+            damage(path)
         case .cannotOpen, .notWritable:
             ScorebookError(
                 .notWritable,

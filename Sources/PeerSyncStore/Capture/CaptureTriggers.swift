@@ -311,25 +311,13 @@ enum CaptureTriggers {
 
     // MARK: Switching off
 
-    /// Whether only capture triggers can fire on this connection.
-    static func areAlone(_ db: Database, _ tables: RecordTables) throws -> Bool {
-        let own = tables.all.flatMap { table in events.map { name(of: $0, on: table.type.name) } }
-        let all = try String.fetchSet(
-            db.cachedStatement(
-                sql: """
-                    SELECT name FROM sqlite_master WHERE type = 'trigger'
-                    UNION ALL SELECT 'temp.' || name FROM sqlite_temp_master WHERE type = 'trigger'
-                    """))
-        return all.isSubset(of: own)
-    }
-
     /// Keeps all triggers of a connection from firing, until ``switchOn(_:)``. Triggers that only stay silent still
     /// cost a sixth of the time of a bulk insertion: each row asks whether there is a pause, and SQLite keeps a copy of
     /// each page in case a trigger fails. SQLite compiles all statements of the connection again, so this is only worth
     /// it for many rows.
     ///
     /// Other connections do not notice, and a rollback does not end it. Triggers of others would not fire either: see
-    /// ``areAlone(_:_:)``.
+    /// ``tablesOfOthers(_:)``.
     ///
     /// - Returns: whether the triggers were on before.
     static func switchOff(_ db: Database) -> Bool { setEnabled(db, false) }

@@ -70,9 +70,8 @@ package final class ApplyingTransaction {
     /// Works without triggers and look-ups from now on, unless other triggers have to fire: those must not be left out.
     /// They must also not see a row that this transaction takes back because its target is missing.
     private func prepareForMany(_ work: inout Work) throws {
-        let store = work.peerZone.store
-        guard try CaptureTriggers.areAlone(db, store.tables) else { return }
-        try work.writer.sound.rely(on: store.soundness, in: work.peerZone.zoneID)
+        guard try work.writer.tablesOfOthers.get().isEmpty else { return }
+        try work.writer.sound.rely(on: work.peerZone.store.soundness, in: work.peerZone.zoneID)
         // This comes last: an error between this line and the end of the work would leave the triggers off.
         work.isSilent = CaptureTriggers.switchOff(db)
     }

@@ -1,5 +1,3 @@
-import PeerSyncModel
-
 /// The size of one batch. The other side applies a batch in one transaction.
 ///
 /// A batch grows until it is large enough and its last group is complete: records that were changed together arrive
@@ -29,48 +27,4 @@ package struct BatchLimit: Sendable {
 
     package static let standard = BatchLimit(
         records: 5_000, bytes: 1 << 20, groupRecords: 10_000, groupBytes: 6 << 20)
-}
-
-/// What a batch that is being filled holds so far.
-struct BatchSize {
-    /// How many replicas, or types, are enough for a batch. Its tables have room for 65,536 of each, and one more record has at most
-    /// 1,024 fields. Peers can send records of which few have so many.
-    private static let tableEntries = 64_000
-
-    private(set) var records = 0
-    private var bytes = 0
-    private var replicas: Set<ReplicaID> = []
-    private var lastReplica: ReplicaID?
-    /// The references, each of which may lead to a type of its own.
-    private var references = 0
-
-    mutating func add(_ state: RecordState) {
-        records += 1
-        bytes += state.size
-        for field in state.fields {
-            note(field.stamp)
-            if case .reference = field.value { references += 1 }
-        }
-        for stamp in [state.deletion, state.revival, state.erasure] { stamp.map { note($0) } }
-    }
-
-    private mutating func note(_ stamp: Stamp) {
-        guard stamp.replica != lastReplica else { return }
-        lastReplica = stamp.replica
-        replicas.insert(stamp.replica)
-    }
-
-    private var hasRoomInTables: Bool {
-        replicas.count < Self.tableEntries && records + references < Self.tableEntries
-    }
-
-    /// Whether the batch is too small to be sent as long as there is more.
-    func isSmall(_ limit: BatchLimit) -> Bool {
-        records < limit.records && bytes < limit.bytes && hasRoomInTables
-    }
-
-    /// Whether one more record of a group fits.
-    func hasRoom(_ limit: BatchLimit) -> Bool {
-        records < limit.groupRecords && bytes < limit.groupBytes && hasRoomInTables
-    }
 }

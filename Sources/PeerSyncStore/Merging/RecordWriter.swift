@@ -40,7 +40,8 @@ final class RecordWriter {
     private lazy var findKnown = Result {
         try db.statementToBind("SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
     }
-    private lazy var triggered = Result { try CaptureTriggers.tablesOfOthers(db) }
+    /// The tables, in small letters, whose rows a trigger of the app's may change as soon as they are written.
+    private(set) lazy var tablesOfOthers = Result { try CaptureTriggers.tablesOfOthers(db) }
     private lazy var findWaiting = Result { try db.statementToBind(HeldReferenceTable.awaits) }
 
     init(_ db: Database, _ tables: RecordTables) {
@@ -151,8 +152,8 @@ final class RecordWriter {
 
     /// Whether a trigger of the app's may change a row of a table as soon as it is written.
     func hasTriggersOfOthers(_ table: RecordTable) throws -> Bool {
-        let triggered = try triggered.get()
-        return !triggered.isEmpty && triggered.contains(table.type.table.lowercased())
+        let tables = try tablesOfOthers.get()
+        return !tables.isEmpty && tables.contains(table.type.table.lowercased())
     }
 
     /// Returns the text for a record's column `modificationDate`.

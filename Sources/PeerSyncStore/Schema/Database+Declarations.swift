@@ -52,6 +52,9 @@ struct DeclaredIndex {
     /// Whether `CREATE INDEX` made it, and not a constraint of the table.
     let isStatement: Bool
 
+    /// Whether it has all columns of a key: whoever shares these is the same record.
+    func covers(_ key: RecordKey) -> Bool { key.columns.allSatisfy { columns.contains($0.name) } }
+
     /// SQL for whether a row has given values in the columns, none of which may be an expression.
     ///
     /// - Parameters:

@@ -53,13 +53,11 @@ final class RecordTable: Sendable {
         }
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
         let nullable = Set(declared.filter { !$0.isNotNull }.map(\.name))
+        let indexes = try db.declaredUniqueIndexes(of: type.table)
         uniqueIndexes =
             type.holdsDuplicates
-            ? try UniqueIndex.all(db, of: type.table, key, columns, nullable: nullable) : []
-        // Whoever shares the whole key is the same record.
-        replacingIndexes = try db.declaredUniqueIndexes(of: type.table).filter { index in
-            !index.columns.contains(nil) && !key.columns.allSatisfy { index.columns.contains($0.name) }
-        }
+            ? UniqueIndex.all(indexes, of: type.table, key, columns, nullable: nullable) : []
+        replacingIndexes = indexes.filter { !$0.columns.contains(nil) && !$0.covers(key) }
         modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(columns.map(\.sqlName).joined(separator: ", ")), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)

@@ -211,10 +211,7 @@ enum TableCheck {
         _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
     ) throws {
         let keyColumns = Set(key.columns.map(\.name))
-        // Whoever shares the whole key is the same record.
-        let indexes = try db.declaredUniqueIndexes(of: type.table).filter {
-            !keyColumns.isSubset(of: $0.columns.compactMap(\.self))
-        }
+        let indexes = try db.declaredUniqueIndexes(of: type.table).filter { !$0.covers(key) }
         guard !type.holdsDuplicates else {
             guard !indexes.isEmpty else {
                 throw RecordStoreError(

@@ -15,15 +15,17 @@ struct UniqueIndex: Sendable {
     /// What decides which values are the same, to notice that it changes.
     var text: String { zip(fieldNames, collations).map { "\($0) \($1)" }.joined(separator: " ") }
 
-    /// Reads the UNIQUE indexes of a table.
+    /// The indexes of a table that may refuse a record because of another one.
     ///
     /// - Parameters:
+    ///   - indexes: all UNIQUE ones that the table declares.
     ///   - columns: the synced ones.
     ///   - nullable: the columns that may be empty.
     static func all(
-        _ db: Database, of table: String, _ key: RecordKey, _ columns: [RecordColumn], nullable: Set<String>
-    ) throws -> [UniqueIndex] {
-        try db.declaredUniqueIndexes(of: table).compactMap { index in
+        _ indexes: [DeclaredIndex], of table: String, _ key: RecordKey, _ columns: [RecordColumn],
+        nullable: Set<String>
+    ) -> [UniqueIndex] {
+        indexes.compactMap { index in
             let indexed = index.columns.compactMap { name in columns.first { $0.field.column == name } }
             guard indexed.count == index.columns.count else { return nil }
             return UniqueIndex(table, key, indexed, index, nullable)

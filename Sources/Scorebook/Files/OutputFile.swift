@@ -1,16 +1,6 @@
 import Foundation
 import Synchronization
 
-/// The files of this process that are not complete yet.
-public enum PartialFiles {
-    fileprivate static let paths = Mutex<Set<String>>([])
-
-    /// Removes them. A process that ends while it writes calls this, so that it leaves nothing behind.
-    public static func remove() {
-        paths.withLock { for path in $0 { unlink(path) } }
-    }
-}
-
 /// The output to a file that a user named. In the end the file is complete, or as it was before.
 ///
 /// The bytes go into a partial file beside it, which takes its name once it is complete and durable. This follows a
@@ -55,7 +45,7 @@ final class OutputFile: Sendable {
             kind = .regular(path: path, partial: partial)
             descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             guard descriptor >= 0 else { throw Self.failed(name) }
-            PartialFiles.paths.withLock { _ = $0.insert(partial) }
+            PartialFiles.add(partial)
             // The new file gets the mode of the old one, so that nobody else can read it.
             if isThere { fchmod(descriptor, status.st_mode & 0o777) }
         case S_IFDIR:
@@ -80,8 +70,7 @@ final class OutputFile: Sendable {
     deinit {
         if !isFinished.withLock({ $0 }) { close(descriptor) }
         guard case .regular(_, let partial) = kind else { return }
-        unlink(partial)
-        PartialFiles.paths.withLock { _ = $0.remove(partial) }
+        PartialFiles.remove(partial)
     }
 
     /// - Throws: ``ScorebookError`` `notWritable`.

@@ -14,11 +14,11 @@ public enum ScorebookSnapshot {
         do {
             try read(path) { try $0.backup(to: copy) }
             let faults = try copy.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
-            guard faults == ["ok"] else { throw damage(path) }
+            guard faults == ["ok"] else { throw ScorebookDatabase.damage(path) }
             return try ScorebookStore(copy, replica: replica)
         } catch {
             switch StoreFailure(error) {
-            case .damaged, .noDatabase: throw damage(path)
+            case .damaged, .noDatabase: throw ScorebookDatabase.damage(path)
             default: throw error
             }
         }
@@ -30,13 +30,6 @@ public enum ScorebookSnapshot {
     public static func empty(replica: ReplicaID) throws -> ScorebookStore {
         try ScorebookStore(
             DatabaseQueue(configuration: ScorebookDatabase.configurationInMemory()), replica: replica)
-    }
-
-    private static func damage(_ path: String) -> RecordStoreError {
-        RecordStoreError(
-            .corrupt,
-            "the database \(path) is damaged; move it away together with its -wal and -shm, and copy a backup to its place"
-        )
     }
 
     /// Reads the database as it is. SQLite would make the log and its index if they were missing, and so needs to be told

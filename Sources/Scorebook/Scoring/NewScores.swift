@@ -67,9 +67,14 @@ extension ScorebookStore {
                     text: value.text)
                 let present = new.replaces ? try Self.present(db, score) : []
                 if let first = present.first {
-                    try replace(db, present, by: score)
+                    var changed = first
+                    (changed.points, changed.text) = (score.points, score.text)
+                    try changed.updateChanges(db, from: first)
                     replaced.append(first)
-                    deleted += present.dropFirst().map(\.recordName)
+                    for other in present.dropFirst() {
+                        try records.delete(db, other.recordName)
+                        deleted.append(other.recordName)
+                    }
                     return first.recordName
                 }
                 try Self.checkIsFree(db, score)
@@ -87,15 +92,6 @@ extension ScorebookStore {
     static func present(_ db: Database, _ score: Score) throws -> [Score] {
         try Score.filter(Column("player") == score.player.description && Column("round") == score.round)
             .order(Column("recordName")).fetchAll(db)
-    }
-
-    /// Gives the first of those scores the value of a new one, and deletes the others.
-    private func replace(_ db: Database, _ present: [Score], by new: Score) throws {
-        guard let first = present.first else { return }
-        for other in present.dropFirst() { try records.delete(db, other.recordName) }
-        var score = first
-        (score.points, score.text) = (new.points, new.text)
-        try score.updateChanges(db, from: first)
     }
 
     /// Returns the last round of a match that has scores, 0 if none has.

@@ -24,7 +24,7 @@ enum Ending {
 
     func take() -> Never {
         // A signal may have come while one is written.
-        PartialFiles.remove()
+        PartialFiles.removeAll()
         switch self {
         case .done: break
         case .answer(let text): Terminal.write(text)

@@ -1,6 +1,7 @@
-import PeerSyncModel
 import TestSupport
 import Testing
+
+@testable import PeerSyncModel
 
 /// Whatever the other side sends, there is an answer or an error, and an end.
 struct NegentropyHostileTests {
@@ -31,6 +32,16 @@ struct NegentropyHostileTests {
             let rest = (0..<count).map { _ in UInt8.random(in: 0...greatest, using: &generator) }
             Self.check(0, count) { try responder.reconcile([0x61] + rest) }
         }
+    }
+
+    /// A message has room for millions of ranges in which nobody has anything. What is kept of one says nothing.
+    @Test func emptyRangesAreNotKept() throws {
+        let nothing = NegentropyReconciler(
+            storage: try NegentropyVector([]), role: .initiator, frameSizeLimit: 0)
+        let range: [UInt8] = [1, 0, 2, 0]
+        let answer = try nothing.answer(to: [0x61] + (0..<1000).flatMap { _ in range })
+        #expect(answer.lists.isEmpty)
+        #expect(answer.message == [0x61])
     }
 
     /// Only errors of this component, and answers within the frame or, without one, what own items and message
