@@ -222,7 +222,15 @@ struct StartedEngineTests {
         _ = try await study.event(3, Self.connected)
         for number in 0..<20 {
             try await study.add("b\(number)")
-            #expect(try await Self.results(of: study) == ["kitchen": "in sync"])
+            let digests = try await study.engine.syncNow().mapValues { try $0.get().digest }
+            let (own, waits) = try await study.engine.store.database.read { db in
+                let status = try study.engine.store.status(db)
+                return (
+                    status.zones.first?.digest,
+                    try study.engine.store.listing.isPending(db, ["b\(number)"], of: "Item")
+                )
+            }
+            #expect(digests == ["kitchen": own] && !waits)
             #expect(try await kitchen.ids().contains("b\(number)"))
         }
         #expect(study.events(Self.connected).count == 3)

@@ -272,7 +272,26 @@ struct ZoneStreamTests {
         let verdict = exchange.compare(
             summary(10, 5, count: 7, refused: own), with: summary(5, 10, count: 6, refused: theirs))
         #expect(verdict == .equal)
+        #expect(exchange.nextRequest() == .summarize)
         _ = exchange.summarized(summary(10, 5, count: 7, refused: own))
+        #expect(exchange.isConfirmed)
+    }
+
+    /// Whoever waits until the two are equal gets the digest of now, not the one before the last change.
+    @Test func whatHasGoneSinceIsNotConfirmedByAnOlderDigest() throws {
+        var exchange = try idle()
+        #expect(exchange.compare(summary(10, 5), with: summary(5, 10)) == .equal)
+        #expect(exchange.nextRequest() == .summarize)
+        _ = exchange.summarized(summary(10, 5))
+        #expect(exchange.isConfirmed)
+        try send([batch(11, isLast: true)], &exchange)
+        _ = try exchange.receivedAcknowledgement(token(11))
+        #expect(exchange.isAtRest && !exchange.isConfirmed)
+        #expect(exchange.nextRequest() == .summarize)
+        #expect(!exchange.isConfirmed)
+        _ = exchange.summarized(summary(11, 5, count: 1))
+        #expect(!exchange.isConfirmed)
+        #expect(exchange.compare(summary(11, 5, count: 1), with: summary(5, 11, count: 1)) == .equal)
         #expect(exchange.isConfirmed)
     }
 

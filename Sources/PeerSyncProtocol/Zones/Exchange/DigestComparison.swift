@@ -3,7 +3,9 @@ import PeerSyncModel
 /// The digests that the two sides have told each other, and this side's findings.
 struct DigestComparison: Sendable {
     /// Whether this side has to tell the peer a digest, because batches came or went since the last one.
-    var isDue = true
+    private(set) var isDue = true
+    /// Whether the store is asked for the digest to tell.
+    private var isBeingTaken = false
     /// The number of comparisons of everything in this session.
     private(set) var round = 0
     /// The digest that this side told last.
@@ -15,8 +17,17 @@ struct DigestComparison: Sendable {
     /// Whether this side has asked to compare everything because of unequal digests, and the two have not been equal since.
     private var isResyncVain = false
 
-    /// Whether both sides know that the two were equal when this side told its last digest.
-    var isConfirmed: Bool { told != nil && told == confirmed }
+    /// Whether both sides know that the two were equal when this side told its last digest, and nothing came or went since.
+    var isConfirmed: Bool { told != nil && told == confirmed && !isDue && !isBeingTaken }
+
+    /// Notes that batches came or went.
+    mutating func becomeDue() { isDue = true }
+
+    /// Notes that the store is asked for the digest to tell.
+    mutating func take() {
+        isDue = false
+        isBeingTaken = true
+    }
 
     mutating func hear(_ summary: ZoneSummary) { heard = summary }
 
@@ -29,7 +40,10 @@ struct DigestComparison: Sendable {
     ///
     /// - Returns: whether to tell it to the peer, and the peer's digest to compare it with.
     mutating func tell(_ summary: ZoneSummary) -> (isNews: Bool, heard: ZoneSummary?) {
-        defer { told = summary }
+        defer {
+            told = summary
+            isBeingTaken = false
+        }
         // The peer's last digest may have been ahead of this side, and the peer does not repeat it.
         return (summary != told, confirmed == summary ? nil : heard)
     }
@@ -66,5 +80,6 @@ struct DigestComparison: Sendable {
         heard = nil
         confirmed = nil
         isDue = true
+        isBeingTaken = false
     }
 }

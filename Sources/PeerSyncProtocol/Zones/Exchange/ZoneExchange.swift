@@ -215,7 +215,7 @@ package struct ZoneExchange: Sendable {
         }
         if let read = outgoing.nextRead() { return read }
         guard isAtRest, digests.isDue else { return nil }
-        digests.isDue = false
+        digests.take()
         return .summarize
     }
 
@@ -224,14 +224,14 @@ package struct ZoneExchange: Sendable {
     /// - Returns: the message to send, if the batch tells the peer anything new.
     package mutating func batchRead(_ batch: ChangeBatch) -> Message? {
         // Even if no record has changed, the digest may have, or the peer's token that this side holds.
-        digests.isDue = true
+        digests.becomeDue()
         return outgoing.batchRead(batch) ? .batch(zone: zone, batch) : nil
     }
 
     /// Handles the records that this side asked for by name.
     package mutating func namedRead(_ read: NamedRecords) -> Message? {
         guard let isLast = loose?.recordsRead(read.namesRead) else { return nil }
-        digests.isDue = true
+        digests.becomeDue()
         return .batch(zone: zone, outgoing.looseBatch(read.records, isLast: isLast))
     }
 
@@ -269,7 +269,7 @@ package struct ZoneExchange: Sendable {
     /// Notes that a batch is durable.
     package mutating func applied(_ batch: ChangeBatch) -> [Action] {
         applying -= 1
-        digests.isDue = true
+        digests.becomeDue()
         // The batch has numbered changes here, so the peer's token has to move past them. Once is enough, after the
         // peer's last batch.
         if batch.isLast { outgoing.storeChanged() }
