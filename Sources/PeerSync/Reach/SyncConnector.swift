@@ -335,6 +335,8 @@ public struct SyncConnector: Service {
         -> Value
     {
         try await engine.checkSwitch()
+        // The watch may have ended an earlier call, because somebody had switched sync off.
+        sessions.begin()
         return try await engine.whileWatching(sessions, stop: sessions.stopAll) {
             guard let finder = destination.finder else { return try await body() }
             return try await engine.withFinder(finder, body)

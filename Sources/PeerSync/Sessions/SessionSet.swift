@@ -30,7 +30,10 @@ final class SessionSet: Sendable {
         for waiter in waiters.elements { waiter.raise() }
     }
 
-    /// Ends all sessions, and all that begin from now on.
+    /// Lets sessions begin again after ``stopAll()``.
+    func begin() { state.withLock { $0.isStopping = false } }
+
+    /// Ends all sessions, and all that begin before the next ``begin()``.
     func stopAll() {
         let sessions = state.withLock { state in
             state.isStopping = true

@@ -21,6 +21,23 @@ struct OwnSettingsTests {
         withExtendedLifetime(membership) {}
     }
 
+    /// A connector is made once, and used for as long as the app runs.
+    @Test(.timeLimit(.minutes(5))) func aConnectorSyncsAgainAfterAPause() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        try await kitchen.listening { port in
+            let code = try await kitchen.engine.pairing.show()
+            let connector = SyncConnector(
+                study.engine, to: PeerAddress(host: "127.0.0.1", port: port), code: code)
+            let live = Task { try await connector.run() }
+            _ = try await study.event { if case .inSync = $0 { true } else { nil as Bool? } }
+            try await study.engine.store.settings.setSyncOn(false)
+            let error = await #expect(throws: PeerSyncError.self) { try await live.value }
+            #expect(error?.code == .switchedOff)
+            try await study.engine.store.settings.setSyncOn(true)
+            try await connector.syncOnce()
+        }
+    }
+
     /// Whoever reads the events of a session that runs must find the machine under the name that the lists have.
     @Test(.timeLimit(.minutes(5))) func aRunningSessionTellsOfAMachineByItsNewName() async throws {
         let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
