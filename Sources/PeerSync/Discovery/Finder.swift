@@ -2,6 +2,7 @@ import Logging
 import PeerSyncChannel
 import PeerSyncProtocol
 import PeerSyncStore
+import ServiceLifecycle
 import Synchronization
 
 /// The machines of the app that announce themselves on this network at this moment.
@@ -87,17 +88,24 @@ final class Finder: Sendable {
     func addresses(of key: [UInt8]) -> [PeerAddress] { places(of: key).map(\.address) }
 
     /// Waits until something holds of what is found, or for some time.
-    func wait(for time: Duration, until isDone: @escaping @Sendable (Finder) -> Bool) async {
+    ///
+    /// - Throws: ``PeerSyncError`` `interrupted` when this side gave up: the task is cancelled, or the service shuts down.
+    func wait(for time: Duration, until isDone: @escaping @Sendable (Finder) -> Bool) async throws {
         let change = Signal()
         let membership = observers.add { change.raise() }
         defer { withExtendedLifetime(membership) {} }
-        await withTaskGroup { group in
-            group.addTask { _ = try? await Task.sleep(for: time) }
-            group.addTask { [self] in
-                while !isDone(self), await change.wait() {}
+        try? await cancelWhenGracefulShutdown {
+            await withTaskGroup { group in
+                group.addTask { _ = try? await Task.sleep(for: time) }
+                group.addTask { [self] in
+                    while !isDone(self), await change.wait() {}
+                }
+                await group.next()
+                group.cancelAll()
             }
-            await group.next()
-            group.cancelAll()
+        }
+        guard !Task.isCancelled, !Task.isShuttingDownGracefully else {
+            throw PeerSyncError(.interrupted, "stopped while it looked for machines on this network")
         }
     }
 }

@@ -15,13 +15,13 @@ extension SyncEngine {
     /// Looks for the machines of the app on this network, for a time.
     ///
     /// - Parameter time: machines that are there mostly answer within a second.
-    /// - Throws: ``PeerSyncError`` `noDiscovery`; errors of SQLite.
+    /// - Throws: ``PeerSyncError``: `noDiscovery`; `interrupted` when this side gave up; errors of SQLite.
     public func machines(within time: Duration = .seconds(2)) async throws -> [FoundMachine] {
         guard discovery.discovery != nil else {
             throw PeerSyncError(.noDiscovery, "looking for machines on this network is switched off")
         }
         let finder = Finder(self, tellsTrouble: false)
-        await withFinder(finder) { await finder.wait(for: time, until: \.hasFailed) }
+        try await withFinder(finder) { try await finder.wait(for: time, until: \.hasFailed) }
         guard finder.works else {
             throw PeerSyncError(.noDiscovery, "machines on this network cannot be found at this moment")
         }

@@ -14,7 +14,8 @@ extension SyncEngine {
     /// - Parameters:
     ///   - code: what the other machine shows.
     ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
-    /// - Throws: ``PeerSyncError``: `noMachineFound`, `severalMachinesFound`, `noDiscovery`, and what ended the pairing.
+    /// - Throws: ``PeerSyncError``: `noMachineFound`, `severalMachinesFound`, `noDiscovery`, `interrupted` when this side gave up,
+    ///   and what ended the pairing.
     @discardableResult
     public func pair(code: PairingCode, union: ZoneUnion? = nil) async throws -> SyncReport {
         let shown = try await machinesThatShowCodes()
@@ -43,9 +44,13 @@ extension SyncEngine {
             return try await pair(link.code, at: link.addresses, expecting: expected, union)
         } catch let error as PeerSyncError where error.isAboutAddress {
             // The addresses may be those of another network that the machine is in.
-            let found = (try? await machinesThatShowCodes(until: { !$0.isEmpty })) ?? []
-            try Task.checkCancellation()
-            let others = found.flatMap(\.self).filter { !link.addresses.contains($0) }
+            var others: [PeerAddress] = []
+            do {
+                others = try await machinesThatShowCodes(until: { !$0.isEmpty }).flatMap(\.self)
+            } catch let error as PeerSyncError where error.code == .noDiscovery {
+                // What is wrong at the addresses of the link says more.
+            }
+            others.removeAll { link.addresses.contains($0) }
             return try await pair(
                 link.code, at: others, expecting: expected, union, after: error)
         }
@@ -53,7 +58,7 @@ extension SyncEngine {
 
     /// The addresses of the machines that show a code, for each machine.
     ///
-    /// - Throws: ``PeerSyncError`` `noDiscovery`.
+    /// - Throws: ``PeerSyncError``: `noDiscovery`; `interrupted` when this side gave up.
     public func machinesThatShowCodes() async throws -> [[PeerAddress]] {
         try await machinesThatShowCodes(until: { _ in false })
     }
@@ -69,10 +74,10 @@ extension SyncEngine {
             Self.distinct(finder.found.filter(\.announcement.showsCode).map(\.service.addresses))
         }
         let patience = deadlines.search
-        await withFinder(finder) {
-            await finder.wait(for: patience) { !shown($0).isEmpty || $0.hasFailed }
+        try await withFinder(finder) {
+            try await finder.wait(for: patience) { !shown($0).isEmpty || $0.hasFailed }
             if !isEnough(shown(finder)), !finder.hasFailed {
-                await finder.wait(for: Self.furtherTime) { isEnough(shown($0)) }
+                try await finder.wait(for: Self.furtherTime) { isEnough(shown($0)) }
             }
         }
         let result = shown(finder)

@@ -29,13 +29,13 @@ struct Reaching {
 
     /// Gives the first result. An address at which the machine is not leads to the next one.
     ///
-    /// - Throws: ``PeerSyncError``: `unreachable` if the machine is at none of them; `storeBusy` and the like if this machine's
+    /// - Throws: ``PeerSyncError``: `unreachable` if the machine is at none of them; `interrupted` when this side gave up; `storeBusy` and the like if this machine's
     ///   store cannot be read; what `dial` throws about the machine itself.
     func first<Value>(_ dial: (PeerAddress) async throws -> Value) async throws -> Value {
         var attempts: Attempts = [:]
         var failure: PeerSyncError?
         var patience = Self.furtherPatience
-        await wait(for: Self.patience, after: attempts)
+        try await wait(for: Self.patience, after: attempts)
         for _ in 0..<Self.attemptLimit {
             guard let address = try await next(after: attempts, &patience) else { break }
             attempts[address, default: []].formUnion(names(of: address))
@@ -58,7 +58,7 @@ struct Reaching {
     private func next(after attempts: Attempts, _ patience: inout Duration) async throws -> PeerAddress? {
         if let address = try await untried(after: attempts) { return address }
         let begin = ContinuousClock.now
-        await wait(for: patience, after: attempts)
+        try await wait(for: patience, after: attempts)
         patience -= ContinuousClock.now - begin
         return try await untried(after: attempts)
     }
@@ -87,9 +87,9 @@ struct Reaching {
     }
 
     /// Waits until the machine is found where nobody has tried.
-    private func wait(for time: Duration, after attempts: Attempts) async {
+    private func wait(for time: Duration, after attempts: Attempts) async throws {
         guard engine.discovery.discovery != nil else { return }
-        await finder.wait(for: time) { [self] finder in
+        try await finder.wait(for: time) { [self] finder in
             finder.hasFailed
                 || finder.addresses(of: peer.publicKey).contains { isNews($0, after: attempts) }
         }

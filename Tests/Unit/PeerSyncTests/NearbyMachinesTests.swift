@@ -1,7 +1,9 @@
+import Logging
 import PeerSyncChannel
 import PeerSyncModel
 import PeerSyncProtocol
 import PeerSyncStore
+import ServiceLifecycle
 import TestSupport
 import Testing
 
@@ -367,6 +369,23 @@ struct NearbyMachinesTests {
                 ($0 as? PeerSyncError)?.code == .noMachineFound
             }
         }
+    }
+
+    /// Whoever ends the app, or taps Cancel, waits for nothing.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false]) func whoLooksForACodeCanEnd(isGraceful: Bool)
+        async throws
+    {
+        struct Looking: Service {
+            let engine: SyncEngine
+            func run() async throws { try await engine.pair(code: .random()) }
+        }
+        let study = try machine("study")
+        study.engine.deadlines.search = .seconds(3600)
+        let services = ServiceGroup(services: [Looking(engine: study.engine)], logger: Logger(label: "test"))
+        let running = Task { try await services.run() }
+        if isGraceful { await services.triggerGracefulShutdown() } else { running.cancel() }
+        let error = await #expect(throws: PeerSyncError.self) { try await running.value }
+        #expect(error?.code == .interrupted)
     }
 
     @Test(.timeLimit(.minutes(5))) func aLinkLeadsToItsMachineOnly() async throws {
