@@ -49,6 +49,27 @@ import Testing
             }
         }
 
+        /// No `listen` runs at the kitchen, so the program that shows the code stays until all is there.
+        @Test func aPairingOverASlowLineBringsThePictures() async throws {
+            try await withNetwork("kitchen", "study") { _, machines in
+                let (kitchen, study) = (machines[0], machines[1])
+                try await kitchen.addGame("Catan")
+                let match = try await kitchen.addMatch("Catan", "Ada=1")
+                let file = try kitchen.scene.file(
+                    "IMG_1.jpg", SamplePicture.jpeg(String(repeating: "x", count: 1_500_000)))
+                try await kitchen.peer("image", "add", match, file)
+                // The picture takes twelve seconds, and who has all records has five for a goodbye.
+                try kitchen.host?.throttle(bitsPerSecond: 1_000_000)
+                let showing = try kitchen.start(["pair", "--json", "--name", "kitchen"])
+                let shown = try await showing.event("pairingCode")
+                let (code, port) = (try #require(shown.code), try #require(shown.port))
+                try await study.peer("pair", code, "--with", "10.77.0.1:\(port)", "--name", "study")
+                let outcome = try await showing.outcome()
+                #expect(outcome.exitCode == 0, "\(outcome)")
+                #expect(try await study.pictures().map(\.here) == [true])
+            }
+        }
+
         @Test func aHostThatIsGoneAndComesBack() async throws {
             try await withNetwork("kitchen", "study") { _, machines in
                 let (kitchen, study) = (machines[0], machines[1])

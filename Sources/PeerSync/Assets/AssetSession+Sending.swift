@@ -18,7 +18,9 @@ extension AssetSession {
         sender.received(wanted)
         // A listener with many machines would otherwise run out of open files.
         if sender.isPeerIdle { outgoing.removeAll() }
+        let isNews = wanted.files != sent.left.files
         sent.left = wanted
+        if isNews { report() }
         wake.raise()
     }
 

@@ -11,8 +11,8 @@ import ServiceLifecycle
 struct CodePresentation: Sendable {
     /// The time between looks at what has become of the code.
     private static let interval: Duration = .milliseconds(200)
-    /// How long the new machine may take to get everything, and then to say goodbye.
-    private static let firstSync: Duration = .seconds(600)
+    /// How long the new machine may be silent while it lacks something, and how long once it has everything.
+    private static let patience: Duration = .seconds(600)
     private static let farewell: Duration = .seconds(5)
 
     let store: OpenStore
@@ -37,7 +37,7 @@ struct CodePresentation: Sendable {
                 for await port in events.bound.prefix(1) {
                     let newcomer = try await present(engine, events.printer, at: port, isOwn: true)
                     name.set(newcomer)
-                    await events.waitForSync(with: newcomer, Self.firstSync, Self.farewell)
+                    await events.waitForSync(with: newcomer, Self.patience, Self.farewell)
                 }
             }
         }
@@ -45,23 +45,34 @@ struct CodePresentation: Sendable {
         guard name.value != nil else { throw Failure.notPaired }
     }
 
-    /// Listens while `body` runs: on the port that was asked for, or when another program has the usual one on any.
+    /// Listens while `body` runs: on the port that was asked for, or when another program has the usual one on any. Then it
+    /// says goodbye to whoever is still connected.
     private func whileListening(
         _ engine: SyncEngine, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
+        let running = Latest<ServiceGroup>()
+        let listen: @Sendable (Int) async throws -> Void = { port in
+            let services = ServiceGroup(
+                services: [SyncListener(engine, port: port)], logger: session.logger)
+            running.set(services)
+            try await services.run()
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {
-                    try await SyncListener(engine, port: port).run()
+                    try await listen(port)
                 } catch let error as PeerSyncError
                     where error.code == .cannotListen && port == SyncEngine.defaultPort
                 {
-                    try await SyncListener(engine, port: 0).run()
+                    try await listen(0)
                 }
             }
-            group.addTask { try await body() }
+            group.addTask {
+                try await body()
+                await running.value?.triggerGracefulShutdown()
+            }
             defer { group.cancelAll() }
-            try await group.next()
+            while try await group.next() != nil {}
         }
     }
 
@@ -161,16 +172,20 @@ extension CodePresentation {
         func take(_ event: SyncEvent) {
             switch event {
             case .listening(_, let port): isBound.yield(port)
-            case .inSync, .disconnected: session.yield(event)
+            case .inSync, .progress, .assetProgress, .disconnected: session.yield(event)
             case .pairingFailed, .refused, .discoveryTrouble, .discoveryTroubleEnded: printer.print(event)
             default: break
             }
         }
 
-        /// Waits until a machine has everything and has said goodbye, or until that takes too long.
-        func waitForSync(with name: String, _ time: Duration, _ farewell: Duration) async {
+        /// Waits until a machine has everything and has said goodbye.
+        ///
+        /// - Parameters:
+        ///   - patience: how long to wait while nothing moves and it lacks something.
+        ///   - farewell: how long to wait for the goodbye of a machine that has everything.
+        func waitForSync(with name: String, _ patience: Duration, _ farewell: Duration) async {
             let deadline = Latest<ContinuousClock.Instant>()
-            deadline.set(.now + time)
+            deadline.set(.now + patience)
             await withTaskGroup { group in
                 group.addTask {
                     while let end = deadline.value, end > .now,
@@ -179,10 +194,15 @@ extension CodePresentation {
                 }
                 group.addTask { [sessions] in
                     for await event in sessions {
-                        if case .inSync(name, _, _, _) = event {
-                            deadline.set(.now + farewell)
+                        switch event {
+                        case .progress(name, _): deadline.set(.now + patience)
+                        case .inSync(name, _, _, _): deadline.set(.now + farewell)
+                        case .assetProgress(name, let receiving, let sending):
+                            let isWhole = receiving.filesLeft == 0 && sending.filesLeft == 0
+                            deadline.set(.now + (isWhole ? farewell : patience))
+                        case .disconnected(name, _): return
+                        default: break
                         }
-                        if case .disconnected(name, _) = event { return }
                     }
                 }
                 await group.next()
