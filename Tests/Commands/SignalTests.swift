@@ -72,6 +72,34 @@ import Testing
         }
     #endif
 
+    #if os(Linux)
+        /// A program that reads the output has stopped, as a terminal does after Ctrl-S. The end waits for it, but not for ever.
+        @Test(arguments: [1, 2]) func aSignalWhileNobodyReadsTheOutput(signals: Int) async throws {
+            try await withMachine { kitchen in
+                try await kitchen.makeStore()
+                let pipe = kitchen.scene.path("pipe")
+                try #require(mkfifo(pipe, 0o600) == 0)
+                let reader = open(pipe, O_RDWR | O_NONBLOCK)
+                defer { close(reader) }
+                // What it says first does not fit beside this.
+                while write(reader, "x", 1) == 1 {}
+                let process = try kitchen.start(["listen", "--port", "0"], output: pipe)
+                try await eventually("a listener") {
+                    try kitchen.rows("SELECT COUNT(*) FROM grdb_sync_listener") == ["1"]
+                }
+                process.signal(SIGTERM)
+                if signals > 1 {
+                    // Who sends it again later has had enough.
+                    try await eventually("the end") {
+                        process.signal(SIGTERM)
+                        return !process.isRunning
+                    }
+                }
+                #expect(try await process.end() == 0)
+            }
+        }
+    #endif
+
     /// They are no crash, and whoever sends them wants the process to be gone.
     @Test(arguments: [SIGQUIT, SIGABRT]) func aSignalThatKills(signal: Int32) async throws {
         try await withMachine { kitchen in

@@ -2,7 +2,9 @@
 
 import http.client
 import http.server
+import json
 import socket
+import tempfile
 import threading
 import time
 import unittest
@@ -217,6 +219,30 @@ class AttackTests(BrowserCase):
         expect(page.get_by_role("status")).to_contain_text(NAMES[0])
         self.assertEqual(page.locator("#status script, #status img").count(), 0)
         self.forgive("409")
+
+
+class SlowReaderTests(BrowserCase):
+    def test_a_browser_that_reads_nothing_keeps_no_machine_waiting(self):
+        kitchen, study = self.household()
+        match = kitchen.add("match", "add", "Hearts", "Ada", "Alan", "--new-game", "--new-persons")["recordName"]
+        with tempfile.NamedTemporaryFile(suffix=".jpg") as picture:
+            picture.write(b"\xff\xd8\xff\xe0" + b"x" * 16_000_000 + b"\xff\xd9")
+            picture.flush()
+            kitchen.run("image", "add", match, picture.name)
+        image = json.loads(kitchen.run("image", "list", "--json"))[0]["image"]["hash"]
+        port = int(kitchen.address.rsplit(":", 1)[1])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("GET", kitchen.link[len(kitchen.address):])
+        cookie = connection.getresponse().getheader("Set-Cookie").split(";")[0]
+        slow = socket.socket()
+        self.addCleanup(slow.close)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", port))
+        slow.sendall(f"GET /pictures/{image} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n".encode())
+        self.assertIn(b" 200 ", slow.recv(60))
+        kitchen.stop()
+        self.assertIsNone(study.event("disconnected").get("reason"))
 
 
 if __name__ == "__main__":

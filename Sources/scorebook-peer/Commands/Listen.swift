@@ -116,16 +116,17 @@ struct Listen: SyncingCommand {
             engine, host: host, port: port, dialing: dials, dialsKnownPeers: !passive)
         // Nobody could switch sync on again on a page that has gone with it.
         listener.waitsWhileSwitchedOff = web
-        var services: [any Service] = [
-            listener,
-            MailboxRunner(store, engine, every: .seconds(60 * mailboxInterval), printing: print),
-        ]
+        var services: [any Service] = []
+        // The first service ends last: the machines get their goodbye also while a browser keeps the page from ending.
         if web {
             services.append(
                 try page.server(
                     store, PageMachines(store, engine, isSyncing: true, questions, printing: print),
                     port: webPort, isJSON: output.json))
         }
+        services.append(listener)
+        services.append(
+            MailboxRunner(store, engine, every: .seconds(60 * mailboxInterval), printing: print))
         let showsCode = pair
         try await withThrowingTaskGroup(of: Void.self) { [services] group in
             group.addTask {

@@ -40,7 +40,8 @@ struct Machine {
     ///   - terminal: where somebody answers its questions.
     ///   - disk: a directory with little room.
     func start(
-        _ arguments: [String], at terminal: PseudoTerminal? = nil, with disk: SmallDisk? = nil
+        _ arguments: [String], at terminal: PseudoTerminal? = nil, with disk: SmallDisk? = nil,
+        output: String? = nil
     ) throws -> PeerProcess {
         var environment = try clockShift.map { try ShiftedClock.environment($0) } ?? [:]
         var arguments = arguments
@@ -52,8 +53,7 @@ struct Machine {
         }
         return try scene.start(
             arguments + ["--store", store.path, "--new"], environment: environment, on: host,
-            terminal: terminal,
-            disk: disk)
+            terminal: terminal, disk: disk, output: output)
     }
 
     /// Whether a command looks for machines on the network.
