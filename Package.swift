@@ -322,6 +322,7 @@ let package = Package(
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Tests/Unit/PeerSyncTests"),
         // A storage in memory, with what goes wrong with storage.
         .target(

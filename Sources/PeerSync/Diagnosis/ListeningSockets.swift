@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 
 /// The TCP sockets of this machine that wait for connections, as Linux lists them in `/proc/net/tcp` and `/proc/net/tcp6`.
 public struct ListeningSockets: Sendable {
@@ -50,10 +51,7 @@ public struct ListeningSockets: Sendable {
             }
             bytes += (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
         }
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        let family = bytes.count == 4 ? AF_INET : AF_INET6
-        guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return nil }
-        return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        return (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress
     }
 
     /// The sockets of the processes that have a file open, as far as this user may see their files.

@@ -76,7 +76,7 @@ struct Announcer {
                     }
                 } onFailure: { error in
                     engine.logger.debug("announcing this machine has failed: \(error)")
-                    engine.discoveryTrouble.failed(.announcing)
+                    engine.discoveryTrouble.failed(.announcing, because: .discoveryFails)
                 }
             }
             group.addTask {

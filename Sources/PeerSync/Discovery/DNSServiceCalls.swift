@@ -1,5 +1,6 @@
 import CDNSServiceDiscovery
 import Foundation
+import NIOCore
 
 /// The calls of dns_sd.h, and their callbacks.
 enum DNSServiceCalls {
@@ -71,11 +72,9 @@ enum DNSServiceCalls {
 
     /// The text of an address of 4 or 16 bytes. One of a single link gets the name of the interface that leads there.
     private static func ipAddress(_ bytes: UnsafeRawBufferPointer, _ interface: UInt32) -> String? {
-        guard let start = bytes.baseAddress, [4, 16].contains(bytes.count) else { return nil }
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        let family = bytes.count == 4 ? AF_INET : AF_INET6
-        guard inet_ntop(family, start, &text, socklen_t(text.count)) != nil else { return nil }
-        let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard
+            let address = (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress
+        else { return nil }
         guard bytes.count == 16, bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 else { return address }
         var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
         guard if_indextoname(interface, &name) != nil else { return nil }

@@ -5,6 +5,11 @@ import PeerSyncStore
 import ServiceLifecycle
 import Synchronization
 
+/// The two parts of discovery, each of which may fail.
+enum DiscoveryPart {
+    case announcing, finding
+}
+
 /// The machines of the app that announce themselves on this network at this moment.
 final class Finder: Sendable {
     /// The most addresses at which one machine is dialled. Whoever repeats its announcement adds some.
@@ -24,7 +29,7 @@ final class Finder: Sendable {
 
     let observers = Registry<@Sendable () -> Void>()
     private let engine: SyncEngine
-    private let trouble: DiscoveryTrouble?
+    private let trouble: Trouble<DiscoveryPart>?
     private let state = Mutex(State())
 
     /// - Parameter tellsTrouble: whether the app hears by events that the network cannot be asked, and can be again; not if
@@ -54,7 +59,7 @@ final class Finder: Sendable {
             }
         } onFailure: { error in
             engine.logger.debug("looking for machines has failed: \(error)")
-            trouble?.failed(.finding)
+            trouble?.failed(.finding, because: .discoveryFails)
             // What is not there any more cannot be told from what is.
             set([], works: false)
         }
@@ -94,7 +99,7 @@ final class Finder: Sendable {
         let change = Signal()
         let membership = observers.add { change.raise() }
         defer { withExtendedLifetime(membership) {} }
-        try? await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             await withTaskGroup { group in
                 group.addTask { _ = try? await Task.sleep(for: time) }
                 group.addTask { [self] in

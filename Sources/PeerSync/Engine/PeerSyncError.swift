@@ -104,6 +104,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
     var cameBeforeProof = false
 
     static let switchedOff = PeerSyncError(.switchedOff, "sync is switched off here")
+    static let discoveryFails = PeerSyncError(
+        .noDiscovery, "machines on this network cannot be found, nor find this one, at this moment")
 
     /// Makes an error, as for an app's own tests.
     ///

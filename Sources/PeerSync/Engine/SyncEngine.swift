@@ -59,7 +59,7 @@ public final class SyncEngine: Sendable {
     /// What ``start()`` has begun.
     let started = BackgroundRun()
     let names = CurrentNames()
-    let discoveryTrouble: DiscoveryTrouble
+    let discoveryTrouble: Trouble<DiscoveryPart>
     /// The peers of which the user has heard that nobody has introduced them.
     let outsiders = Mutex<Set<Int64>>([])
 
@@ -111,7 +111,11 @@ public final class SyncEngine: Sendable {
         self.words = words
         self.decide = decide
         channel = EventChannel(onEvent)
-        discoveryTrouble = DiscoveryTrouble(onEvent: channel.send)
+        discoveryTrouble = Trouble { [channel] in
+            channel.send(.discoveryTrouble($0))
+        } ended: { [channel] in
+            channel.send(.discoveryTroubleEnded)
+        }
     }
 
     /// A new stream of what happens from now on, for each reader that asks. A reader that lags by more than 1,000 events

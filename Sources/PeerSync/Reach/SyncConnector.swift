@@ -256,7 +256,10 @@ public struct SyncConnector: Service {
             return try await dial(address, call, wish)
         case .announced(let peer, let address): return try await dial(peer, at: address, call, wish)
         case .remembered(let address, let keys):
-            return try await dial(address, call, wish, expectingOneOf: keys())
+            // Another machine may answer, which says nothing: nobody has claimed that one of these is there.
+            return try await dial(
+                address, call, wish, expecting: .oneOf(keys()),
+                orElse: PeerSyncError(.unreachable, "another machine answers at \(address)"))
         case .peer(let peer, let typed, let finder):
             return try await Reaching(engine, peer, typed, finder).first { address in
                 try await dial(peer, at: address, call, wish)
@@ -287,26 +290,23 @@ public struct SyncConnector: Service {
         guard let key = try? PublicKey(peer.publicKey) else {
             throw PeerSyncError(.damagedRecord, "the key of \(peer.name) in this store is damaged")
         }
-        var call = call
-        call.expected = .holder(of: key)
-        do {
-            return try await dial(address, call, wish)
-        } catch let error as PeerSyncError where error.code == .otherMachine {
-            throw PeerSyncError(
-                .otherMachine, "\(peer.name) is said to be at \(address), but another machine answers there")
-        }
+        return try await dial(
+            address, call, wish, expecting: .holder(of: key),
+            orElse: PeerSyncError(
+                .otherMachine, "\(peer.name) is said to be at \(address), but another machine answers there"))
     }
 
-    /// Hangs up if another machine answers, which says nothing: nobody has claimed that one of these is there.
+    /// - Parameter refusal: what is wrong if another machine answers than the one that is expected.
     private func dial(
-        _ address: PeerAddress, _ call: SessionCall, _ wish: SessionWish?, expectingOneOf keys: [PublicKey]
+        _ address: PeerAddress, _ call: SessionCall, _ wish: SessionWish?,
+        expecting expected: ExpectedMachine, orElse refusal: @autoclosure () -> PeerSyncError
     ) async throws -> SyncReport? {
         var call = call
-        call.expected = .oneOf(keys)
+        call.expected = expected
         do {
             return try await dial(address, call, wish)
         } catch let error as PeerSyncError where error.code == .otherMachine {
-            throw PeerSyncError(.unreachable, "another machine answers at \(address)")
+            throw refusal()
         }
     }
 

@@ -170,8 +170,7 @@ final class StatisticsCounter: Sendable {
 
     var current: SessionStatistics {
         var current = statistics.withLock { $0 }
-        let elapsed = ContinuousClock.now - start
-        current.seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        current.seconds = (ContinuousClock.now - start) / .seconds(1)
         return current
     }
 }

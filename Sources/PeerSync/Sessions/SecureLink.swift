@@ -25,7 +25,12 @@ package enum SocketOptions {
     /// Wraps a connection as one of byte buffers. Few buffers wait for the reader; then the system's buffer fills, and
     /// the other side has to wait.
     package static func wrap(_ channel: any Channel) throws -> ByteChannel {
-        try apply(to: channel)
+        if let options = channel.syncOptions {
+            try options.setOption(.recvAllocator, value: strangersBuffer)
+            try options.setOption(.tcpOption(.tcp_nodelay), value: 1)
+            // Some systems lack this option, and everything works without it.
+            try? options.setOption(.tcpOption(notSentLowWaterMark), value: unsentLimit)
+        }
         return try wrapPlainly(channel)
     }
 
@@ -34,14 +39,6 @@ package enum SocketOptions {
         try ByteChannel(
             wrappingChannelSynchronously: channel,
             configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 4)))
-    }
-
-    private static func apply(to channel: any Channel) throws {
-        guard let options = channel.syncOptions else { return }
-        try options.setOption(.recvAllocator, value: strangersBuffer)
-        try options.setOption(.tcpOption(.tcp_nodelay), value: 1)
-        // Some systems lack this option, and everything works without it.
-        try? options.setOption(.tcpOption(notSentLowWaterMark), value: unsentLimit)
     }
 }
 

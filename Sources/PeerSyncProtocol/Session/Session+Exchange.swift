@@ -68,19 +68,21 @@ extension Session {
     /// already. The answers are ``batchRead(_:zone:)``, ``namedRead(_:zone:)`` and ``summarized(_:zone:)``.
     package mutating func nextRequest(zone number: Int) -> ZoneExchange.Request? {
         guard end == nil else { return nil }
-        return changing { $0.nextRequest(zone: number) } ?? nil
+        return changing { $0.zones[number].exchange.nextRequest() } ?? nil
     }
 
     /// Notes that the store has changed.
-    package mutating func storeChanged(zone number: Int) { changing { $0.storeChanged(zone: number) } }
+    package mutating func storeChanged(zone number: Int) {
+        changing { $0.zones[number].exchange.storeChanged() }
+    }
 
     /// - Returns: the message to send, if the batch tells the peer anything new.
     package mutating func batchRead(_ batch: ChangeBatch, zone number: Int) -> Message? {
-        changing { $0.batchRead(batch, zone: number) } ?? nil
+        changing { $0.zones[number].exchange.batchRead(batch) } ?? nil
     }
 
     package mutating func namedRead(_ read: NamedRecords, zone number: Int) -> Message? {
-        changing { $0.namedRead(read, zone: number) } ?? nil
+        changing { $0.zones[number].exchange.namedRead(read) } ?? nil
     }
 
     package mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Action] {
@@ -123,9 +125,10 @@ extension Session {
         }
     }
 
+    /// Notes that the store has stored that both sides hold the same.
     package mutating func inSyncNoted(zone number: Int) -> [Action] {
         changingExchange { exchange in
-            exchange.inSyncNoted(zone: number)
+            exchange.zones[number].notes -= 1
             return []
         }
     }

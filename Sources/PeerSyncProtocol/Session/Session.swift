@@ -161,7 +161,7 @@ package struct Session: Sendable {
     }
 
     /// Returns the last digest in a zone that both sides found equal; nil before that.
-    package func agreedDigest(zone number: Int) -> ZoneDigest? { exchange?.agreedDigest(ofZone: number) }
+    package func agreedDigest(zone number: Int) -> ZoneDigest? { exchange?.zones[number].agreedDigest }
 
     /// The number of records that the other side is still going to send, over all zones; nil if this side does not know.
     package var recordsLeftToReceive: Int? { exchange?.recordsLeftToReceive }

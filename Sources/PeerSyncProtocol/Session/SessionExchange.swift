@@ -4,7 +4,7 @@ import PeerSyncModel
 /// ``Session``.
 struct SessionExchange: Sendable {
     /// The exchange of one zone, and the session's notes about it.
-    private struct Zone: Sendable {
+    struct Zone: Sendable {
         let entry: ZoneAgreement.Entry
         var exchange: ZoneExchange
         /// Whether to compare everything once the two sides are found equal.
@@ -19,7 +19,8 @@ struct SessionExchange: Sendable {
         var received: Set<RecordName> = []
     }
 
-    private var zones: [Zone]
+    /// ``Session`` itself tells an exchange what makes no actions.
+    var zones: [Zone]
     /// The grants of the session. A change of them ends it.
     let grants: SessionGrants
     private let comparesEverything: Bool
@@ -53,9 +54,6 @@ struct SessionExchange: Sendable {
                 zone: number, heldByPeer: entry.heldByPeer, peerTakesWrites: entry.rights == .write)
         }
     }
-
-    /// Returns the last digest in a zone that both sides found equal.
-    func agreedDigest(ofZone number: Int) -> ZoneDigest? { zones[number].agreedDigest }
 
     /// The differences that a comparison of everything found; nil if nobody asked for one.
     var differences: SyncDifferences? {
@@ -139,20 +137,6 @@ struct SessionExchange: Sendable {
         ]
     }
 
-    mutating func storeChanged(zone number: Int) { zones[number].exchange.storeChanged() }
-
-    mutating func nextRequest(zone number: Int) -> ZoneExchange.Request? {
-        zones[number].exchange.nextRequest()
-    }
-
-    mutating func batchRead(_ batch: ChangeBatch, zone number: Int) -> Message? {
-        zones[number].exchange.batchRead(batch)
-    }
-
-    mutating func namedRead(_ read: NamedRecords, zone number: Int) -> Message? {
-        zones[number].exchange.namedRead(read)
-    }
-
     mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Session.Action] {
         actions(zones[number].exchange.summarized(summary), number)
     }
@@ -195,9 +179,6 @@ struct SessionExchange: Sendable {
             return isLeaving ? [] : actions(try zones[number].exchange.resync(), number)
         }
     }
-
-    /// Notes that the store has stored that both sides hold the same.
-    mutating func inSyncNoted(zone number: Int) { zones[number].notes -= 1 }
 }
 
 /// The grants of a session: its zones, the rights in them, and how often this store has given up its records. A change

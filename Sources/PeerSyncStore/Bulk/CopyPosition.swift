@@ -10,14 +10,14 @@ struct CopyPosition {
     private static let hashLength = 4
     private static let suffixLength = 20
 
-    /// The token of the moment when the copy began.
-    private let base: ChangeToken
+    /// The token of the moment when the copy began, and of the batch that ends it.
+    let end: ChangeToken
     private let hash: [UInt8]
     private let suffix: [UInt8]
 
     /// The beginning of a copy.
     init(beginningAt base: ChangeToken) {
-        self.base = base
+        end = base
         hash = []
         suffix = []
     }
@@ -26,20 +26,17 @@ struct CopyPosition {
     init?(_ token: ChangeToken) {
         let length = ChangeToken.generationLength
         guard token.sequence > 0, token.generation.count >= length + Self.hashLength else { return nil }
-        base = ChangeToken(generation: Array(token.generation.prefix(length)), sequence: token.sequence)
+        end = ChangeToken(generation: Array(token.generation.prefix(length)), sequence: token.sequence)
         hash = Array(token.generation.dropFirst(length).prefix(Self.hashLength))
         suffix = Array(token.generation.dropFirst(length + Self.hashLength))
     }
 
-    /// The token of the batch that ends the copy. It covers everything up to the moment when the copy began.
-    var end: ChangeToken { base }
-
     /// The token of a batch that ends with a record.
     func token(at last: RecordName, _ schema: RecordSchema) -> ChangeToken {
         ChangeToken(
-            generation: base.generation + Self.hash(last.recordType, schema)
+            generation: end.generation + Self.hash(last.recordType, schema)
                 + Array(last.suffix.utf8.prefix(Self.suffixLength)),
-            sequence: base.sequence)
+            sequence: end.sequence)
     }
 
     /// The type of the last record, and a name that is at most that record's name.

@@ -196,7 +196,7 @@ struct KeyChange {
             var type = form.type
             // Only INTEGER PRIMARY KEY keeps NULL out by itself.
             if isKey, !declared.isNotNull { type += " NOT NULL" }
-            let hasDefault = rebuild.hasDefault(column)
+            let hasDefault = rebuild.declaration.hasDefault(column)
             var defaultSQL: String?
             if isOwnKey {
                 defaultSQL = isRandom ? form.randomSQL : "NULL"
@@ -207,7 +207,7 @@ struct KeyChange {
             }
             let value = newKey(of: "former.\(column.sqlName)")
             try rebuild.change(column, to: type, value: value, defaultSQL: defaultSQL)
-            if isKey { rebuild.removeAutoincrement() }
+            if isKey { rebuild.declaration.removeAutoincrement() }
         }
         if table == self.table { rebuild.removeUnique(on: formerlyUnique) }
         try rebuild.run()

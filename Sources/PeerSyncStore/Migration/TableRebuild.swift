@@ -10,7 +10,7 @@ struct TableRebuild {
 
     let table: String
     private let db: Database
-    private var declaration: TableDeclaration
+    var declaration: TableDeclaration
     /// SQL for the values of the columns that change, by column. `former` is the table with the rows.
     private var values: [String: String] = [:]
     /// The columns that are no longer UNIQUE.
@@ -45,10 +45,6 @@ struct TableRebuild {
         }
         values[column] = value
     }
-
-    func hasDefault(_ column: String) -> Bool { declaration.hasDefault(column) }
-
-    mutating func removeAutoincrement() { declaration.removeAutoincrement() }
 
     mutating func removeUnique(on columns: [String]) {
         declaration.removeUnique(on: columns)
