@@ -97,6 +97,11 @@ actor AssetSession {
             group.addTask { try await self.write() }
             group.addTask { try await self.receive(onStep) }
             group.addTask { await self.watchPeer(onStep) }
+            group.addTask {
+                while (try? await Task.sleep(for: self.engine.deadlines.fileLooks)) != nil {
+                    await self.lookAgain()
+                }
+            }
             while try await group.next() != nil {}
         }
     }

@@ -50,7 +50,7 @@ public enum SyncEvent: Sendable {
     /// A sync that was asked for once ends, although the other machine has not confirmed that it has the files it
     /// wants.
     case assetsUnsettled(name: String)
-    /// A file of this store was damaged, and is fetched again.
+    /// A file of this store was damaged, and is put aside. It comes again if another machine has it.
     case assetDamaged(AssetHash)
     /// A peer refused some of this machine's records.
     case peerRefusedRecords(name: String, [RecordName], RefusedRecord.Reason)

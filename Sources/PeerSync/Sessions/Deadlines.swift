@@ -24,6 +24,8 @@ package struct Deadlines: Sendable {
     package var writing: Duration = .seconds(300)
     /// Progress of a peer with files that this session waits for.
     package var files: Duration = .seconds(60)
+    /// The interval between looks for files that somebody has taken away or damaged, or brought, without a write to the database.
+    package var fileLooks: Duration = .seconds(300)
     /// Sending the last messages, until the other side closes the connection.
     package var farewell: Duration = .seconds(2)
 }

@@ -127,9 +127,9 @@ public struct AssetDirectory: Sendable {
 
     /// Keeps an existing file for as long as a new one, because a record is about to refer to it.
     ///
-    /// - Returns: false when the file is not there.
+    /// - Returns: false when the file is not there, or damaged: then the new one takes its place.
     private func keepIfHere(_ hash: AssetHash, size: Int64) -> Bool {
-        contains(hash, size: size) && utimes(file(hash).path, nil) == 0
+        contains(hash, size: size) && isIntact(hash) && utimes(file(hash).path, nil) == 0
     }
 
     /// Copies a file into the directory if its bytes have the expected hash. An app restores the files of a backup with
@@ -315,9 +315,10 @@ public struct AssetDirectory: Sendable {
         try understandingWrites {
             try FileManager.default.createDirectory(
                 at: damaged, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            guard rename(file(hash).path, damaged.appendingPathComponent(hash.description).path) == 0 else {
-                throw PosixError()
-            }
+            let aside = damaged.appendingPathComponent(hash.description).path
+            guard rename(file(hash).path, aside) == 0 else { throw PosixError() }
+            // It is kept as long after this moment as other files after their last use.
+            utimes(aside, nil)
         }
     }
 
@@ -335,13 +336,19 @@ public struct AssetDirectory: Sendable {
         }
     }
 
-    /// Removes partly received and partly added files that nobody holds or wants, and that nobody has touched since
-    /// `date`.
-    package func removeLeftIncoming(untouchedSince date: Date, wanted: Set<AssetHash>) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: incoming.path)) ?? []
+    /// Removes partly received and partly added files, and damaged ones, that nobody holds or wants, and that nobody has touched
+    /// since `date`.
+    package func removeLeftovers(untouchedSince date: Date, wanted: Set<AssetHash>) {
+        for directory in [incoming, damaged] {
+            removeLeftovers(in: directory, untouchedSince: date, wanted: wanted)
+        }
+    }
+
+    private func removeLeftovers(in directory: URL, untouchedSince date: Date, wanted: Set<AssetHash>) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         for name in names {
             if let hash = AssetHash(hex: name), wanted.contains(hash) { continue }
-            let path = incoming.appendingPathComponent(name).path
+            let path = directory.appendingPathComponent(name).path
             guard let file = try? PosixFile(path, O_RDWR), file.lockIfFree(), let status = try? file.status()
             else { continue }
             if status.modificationDate < date { unlink(path) }

@@ -175,7 +175,7 @@ public struct StoreAssets: Sendable {
         // the file here touches it.
         let date = Date(timeIntervalSince1970: Double(limit) / 1000)
         let removed = try await blocking {
-            directory.removeLeftIncoming(untouchedSince: date, wanted: referred)
+            directory.removeLeftovers(untouchedSince: date, wanted: referred)
             return try unneeded.filter { try directory.remove($0, untouchedSince: date) }
         }
         guard !removed.isEmpty else { return 0 }

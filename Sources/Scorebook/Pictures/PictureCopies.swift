@@ -61,7 +61,10 @@ extension ScorebookStore {
             var copies = PictureCopies()
             for use in uses {
                 let image = use.image
-                if assets.contains(image.hash, size: image.size) {
+                // Whoever brings the right bytes mends a damaged file. Without them, nobody reads all files for that.
+                if assets.contains(image.hash, size: image.size),
+                    files[image.hash] == nil || assets.isIntact(image.hash)
+                {
                     copies.unchanged += 1
                 } else if let file = files[image.hash] {
                     guard Self.size(of: file) == image.size, try assets.add(file, expecting: image.hash)

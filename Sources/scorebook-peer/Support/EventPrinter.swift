@@ -71,7 +71,7 @@ struct EventPrinter: Sendable {
         case .assetsUnsettled(let name):
             "\(name) does not go on with its pictures; some may be missing there"
         case .assetDamaged(let hash):
-            "found a damaged picture here, \(hash); it is fetched again"
+            "found a damaged picture here, \(hash), and put it aside; a machine that has it whole sends it again"
         case .mended:
             "found and mended here: " + (names.isEmpty ? "the check sum" : Self.list(names))
         case .peerRefusedRecords(let name, _, let reason):

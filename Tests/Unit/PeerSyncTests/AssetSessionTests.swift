@@ -155,6 +155,29 @@ struct AssetSessionTests {
         }
     }
 
+    /// No write to the database tells of a file that somebody has taken away.
+    @Test(.timeLimit(.minutes(5))) func aFileThatGoesMeanwhileIsWantedAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let side = try await Side(DatabaseQueue(), directory)
+            side.engine.deadlines.fileLooks = .milliseconds(20)
+            let asset = try side.assets.add([1, 2, 3])
+            try await side.addRecord(asset)
+            func wanted(_ count: UInt64) async throws {
+                try await eventually("what it wants", within: .seconds(300)) {
+                    while case .message(let message) = side.outbox.next() {
+                        if case .assetsWanted(let wanted) = message, wanted.files == count { return true }
+                    }
+                    return false
+                }
+            }
+            try await run(side) { side in
+                try await wanted(0)
+                try FileManager.default.removeItem(at: side.assets.file(asset.hash))
+                try await wanted(1)
+            }
+        }
+    }
+
     /// The peer asks for a picture that another program writes into the column while the store is watched.
     @Test(.timeLimit(.minutes(5))) func aPictureThatAnotherProgramWritesBecomesAFileAndIsTold() async throws {
         try await withTemporaryDirectory { directory in

@@ -26,6 +26,42 @@ struct AssetDirectoryTests {
         }
     }
 
+    /// Somebody may hold the only good copy, and delete it when it has been added.
+    @Test(arguments: [true, false]) func whatIsAddedTakesThePlaceOfADamagedFile(isFile: Bool) throws {
+        try withAssets { assets in
+            let asset = try assets.add(Self.bytes)
+            var damaged = Self.bytes
+            damaged[0] ^= 1
+            try Data(damaged).write(to: assets.file(asset.hash))
+            if isFile {
+                let source = assets.url.deletingLastPathComponent().appendingPathComponent("copy")
+                try Data(Self.bytes).write(to: source)
+                #expect(try assets.add(source).hash == asset.hash)
+            } else {
+                #expect(try assets.add(Self.bytes) == asset)
+            }
+            #expect(assets.isIntact(asset.hash))
+        }
+    }
+
+    @Test func aDamagedFileThatNobodyWantsGoes() throws {
+        try withAssets { assets in
+            let (wanted, unwanted) = (try assets.add([1, 2, 3]), try assets.add([4, 5, 6]))
+            let before = Date(timeIntervalSinceNow: -60)
+            for asset in [wanted, unwanted] {
+                try assets.setAside(asset.hash)
+            }
+            let aside = assets.url.appendingPathComponent("damaged", isDirectory: true)
+            func left() throws -> Set<String> {
+                Set(try FileManager.default.contentsOfDirectory(atPath: aside.path))
+            }
+            assets.removeLeftovers(untouchedSince: before, wanted: [wanted.hash])
+            #expect(try left() == [wanted.hash.description, unwanted.hash.description])
+            assets.removeLeftovers(untouchedSince: .distantFuture, wanted: [wanted.hash])
+            #expect(try left() == [wanted.hash.description])
+        }
+    }
+
     @Test func whatCannotBeReadIsRefused() throws {
         try withAssets { assets in
             for url in [assets.url.appendingPathComponent("none"), assets.url.deletingLastPathComponent()] {
@@ -140,7 +176,7 @@ struct AssetDirectoryTests {
     @Test func whatIsBeingAddedStays() throws {
         try withAssets { assets in
             let (hash, _) = try assets.add { offset in
-                assets.removeLeftIncoming(untouchedSince: .distantFuture, wanted: [])
+                assets.removeLeftovers(untouchedSince: .distantFuture, wanted: [])
                 return offset == 0 ? [1, 2, 3] : []
             }
             #expect(assets.contains(hash, size: 3))
