@@ -96,7 +96,17 @@ public final class WebServer: Service {
             logger: logger)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await updates.run() }
+                group.addTask { [machines] in
+                    await withTaskGroup { telling in
+                        telling.addTask { await updates.run() }
+                        telling.addTask {
+                            for await event in machines.engine.events {
+                                // No write to the database tells of a file.
+                                if case .assetsReceived = event { updates.tell() }
+                            }
+                        }
+                    }
+                }
                 group.addTask { try await server.run() }
                 try await group.next()
                 group.cancelAll()

@@ -28,6 +28,20 @@ class MachineTests(BrowserCase):
         expect(page.locator("#machines li")).to_contain_text("Connected, and in sync since")
         expect(page.locator("#machines li")).not_to_contain_text("waits")
 
+    def test_a_picture_shows_as_soon_as_it_has_come(self):
+        kitchen, study = self.household()
+        match = kitchen.add("match", "add", "Hearts", "Ada", "Alan", "--new-game", "--new-persons")["recordName"]
+        page = self.browser(study)
+        page.get_by_role("navigation").get_by_role("link", name="Matches").click()
+        page.get_by_role("main").get_by_role("link", name="Hearts").first.click()
+        expect(page.get_by_role("heading", name="Hearts").first).to_be_visible()
+        with tempfile.NamedTemporaryFile(suffix=".jpg") as picture:
+            # The record comes long before the file.
+            picture.write(b"\xff\xd8\xff\xe0" + b"x" * 64_000_000 + b"\xff\xd9")
+            picture.flush()
+            kitchen.run("image", "add", match, picture.name)
+        expect(page.locator("main img")).to_have_count(1)
+
     def test_the_switch(self):
         kitchen, study = self.household()
         here, there = self.machines(kitchen), self.machines(study)

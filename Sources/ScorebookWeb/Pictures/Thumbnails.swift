@@ -36,6 +36,11 @@ actor Thumbnails {
     /// Returns the small form of a picture that is on this machine; nil if there can be none.
     func file(_ hash: AssetHash) async -> URL? {
         let target = directory.appendingPathComponent("\(hash).jpg")
+        guard FileManager.default.fileExists(atPath: assets.file(hash).path) else {
+            // Nothing is to be left of a picture that is gone.
+            try? FileManager.default.removeItem(at: target)
+            return nil
+        }
         if FileManager.default.fileExists(atPath: target.path) { return target }
         guard let program else { return nil }
         if let task = running[hash] { return await task.value }
@@ -53,7 +58,9 @@ actor Thumbnails {
         do {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            guard try await run(program, assets.file(hash), unfinished) else {
+            // Browsers keep the small form, also when a damaged picture has been mended.
+            let isIntact = try await NIOThreadPool.singleton.runIfActive { [assets] in assets.isIntact(hash) }
+            guard isIntact, try await run(program, assets.file(hash), unfinished) else {
                 throw CocoaError(.fileNoSuchFile)
             }
             try FileManager.default.moveItem(at: unfinished, to: target)

@@ -16,6 +16,8 @@ enum MultipartError: Error, Equatable {
     case textTooLarge
     /// The whole has more bytes than the limit.
     case tooLarge(limit: Int)
+    /// The directory for temporary files is full, or cannot be written.
+    case cannotStore
 }
 
 /// Reads a form with files (RFC 7578) from bytes that come bit by bit: bytes in, events out. It does no I/O, and holds no more

@@ -35,7 +35,7 @@ struct MultipartReader {
     ///   - boundary: from the header `Content-Type`.
     ///   - directory: a directory for the files. What was read before an error stays in it.
     ///   - limit: the maximum number of bytes of the whole.
-    /// - Throws: ``MultipartError``; errors of the body, and of the disk.
+    /// - Throws: ``MultipartError``; errors of the body.
     static func read<Body: AsyncSequence>(
         _ body: Body, boundary: String, into directory: URL, limit: Int
     ) async throws -> UploadedForm where Body.Element == ByteBuffer {
@@ -71,8 +71,12 @@ struct MultipartReader {
             }
             part = .text(name: name, data + Data(bytes.readableBytesView))
         case (.bytes(let bytes), .file(let head, let file, let path, let size)):
-            try await NIOThreadPool.singleton.runIfActive {
-                try file.write(contentsOf: bytes.readableBytesView)
+            do {
+                try await NIOThreadPool.singleton.runIfActive {
+                    try file.write(contentsOf: bytes.readableBytesView)
+                }
+            } catch let error where !(error is CancellationError) {
+                throw MultipartError.cannotStore
             }
             part = .file(head, file, path: path, size: size + bytes.readableBytes)
         case (.partEnd, .text(let name, let data)):
@@ -100,7 +104,7 @@ struct MultipartReader {
         guard head.fileName != nil else { return .text(name: head.name, Data()) }
         let path = directory.appendingPathComponent(UUID().uuidString).path
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard descriptor >= 0 else { throw MultipartError.cannotStore }
         return .file(head, FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), path: path, size: 0)
     }
 }

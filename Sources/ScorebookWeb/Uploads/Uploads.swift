@@ -88,6 +88,11 @@ extension PageError {
         case .tooLarge(let limit):
             self.init(
                 .contentTooLarge, "That is more than \(limit / 1_000_000) MB, the most that this page takes.")
+        case .cannotStore:
+            self.init(
+                HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"),
+                "This machine has no room for the file: its directory for temporary files is full, or cannot be written."
+            )
         case .noForm:
             self.init(.unsupportedMediaType, "This form comes without its files.")
         case .headTooLarge, .tooManyParts, .textTooLarge, .malformed, .incomplete:

@@ -17,6 +17,18 @@ struct MultipartReaderTests {
 
     private static let end = "--\(boundary)--\r\n"
 
+    @Test func aFileForWhichThereIsNoRoomIsTold() async throws {
+        let form = Self.part("name=\"picture\"; filename=\"a.jpg\"", "x", type: "image/jpeg") + Self.end
+        let (body, writer) = AsyncStream<ByteBuffer>.makeStream()
+        writer.yield(ByteBuffer(string: form))
+        writer.finish()
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        await #expect(throws: MultipartError.cannotStore) {
+            try await MultipartReader.read(
+                body, boundary: Self.boundary, into: directory, limit: 100_000)
+        }
+    }
+
     /// Reads a form that comes in pieces of a size, and returns it with the content of its files.
     private func read(_ bytes: [UInt8], pieces: Int = 1000, limit: Int = 100_000) async throws -> (
         form: UploadedForm, contents: [[UInt8]]
