@@ -4,6 +4,22 @@ import Testing
 
 /// Files come in whole or not at all, and go out so that they can come in elsewhere.
 @Suite(.takingTurns) struct ImportExportTests {
+    /// Whoever keeps the file as a backup must know.
+    @Test func anExportSaysWhichZonesAreNotInIt() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            let file = kitchen.scene.path("export.json")
+            #expect(try await kitchen.peer("export", file) == "exported 1 record to \(file)\n")
+            try await kitchen.peer("zone", "create", "club")
+            #expect(try await !kitchen.peer("export", file, "--force").contains("not in it"))
+            try await kitchen.peer("game", "add", "Chess", "--zone", "club")
+            #expect(try await kitchen.peer("export", file, "--force").contains("not in it: the zone “club”;"))
+            #expect(try await kitchen.run("export", "-").errors.contains("not in it: the zone “club”;"))
+            #expect(
+                try await !kitchen.peer("export", file, "--force", "--zone", "club").contains("not in it"))
+        }
+    }
+
     @Test func aFileThatIsImportedTwiceChangesNothing() async throws {
         try await withMachine { kitchen in
             #expect(try await kitchen.peer("import", Household.path).contains("3,007 records changed"))

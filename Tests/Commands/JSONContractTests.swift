@@ -322,6 +322,7 @@ import Testing
             let exported = try #require(try await value(kitchen, "export", file) as? [String: Any])
             #expect(exported["records"] as? Int == Household.recordCount)
             #expect(exported["pictures"] is NSNull && report["pictures"] is NSNull)
+            #expect(exported["zonesLeftOut"] as? [String] == [])
             let directory = kitchen.scene.path("pictures")
             for command in [["export", file, "--force"], ["import", file]] {
                 let value = try #require(

@@ -187,13 +187,31 @@ struct Export: ZonedCommand {
                 try await store.scorebook.exportPictures(contents, to: directory, sparing: store.files)
             }
         }
+        let leftOut = try await zonesLeftOut(store)
+        let remark =
+            leftOut.isEmpty
+            ? nil
+            : "not in it: the \(leftOut.count == 1 ? "zone" : "zones") "
+                + leftOut.map { "“\(Display.printable($0))”" }.joined(separator: ", ")
+                + "; --zone writes one to a file of its own"
         if !isStandardOutput {
             try output.write(
-                Figures(records: contents.records, pictures: copies),
-                "exported \(contents.records.counted("record")) to \(file)"
-                    + (copies.map { "\n\($0.text("exported"))" } ?? ""))
+                Figures(records: contents.records, pictures: copies, zonesLeftOut: leftOut),
+                ([
+                    "exported \(contents.records.counted("record")) to \(file)", copies?.text("exported"),
+                    remark,
+                ]).compactMap(\.self).joined(separator: "\n"))
+        } else if let remark {
+            Terminal.writeError(remark)
         }
         try copies?.tellWhatIsWrong("not on this machine", "is damaged")
+    }
+
+    /// The zones that have records and are not in the file, unless somebody has said which one to write.
+    private func zonesLeftOut(_ store: OpenStore) async throws -> [String] {
+        guard zoneOptions.zone == nil else { return [] }
+        return try await store.scorebook.records.zones.all()
+            .filter { !$0.isDefault && $0.digest.count > 0 }.map(\.name)
     }
 
     /// Asks on a terminal before a file is replaced. If nobody can answer, the export refuses that with a sentence of its own.
@@ -217,14 +235,16 @@ struct Export: ZonedCommand {
     private struct Figures: Encodable {
         let records: Int
         let pictures: PictureCopies?
+        let zonesLeftOut: [String]
 
-        enum CodingKeys: String, CodingKey { case records, pictures }
+        enum CodingKeys: String, CodingKey { case records, pictures, zonesLeftOut }
 
         /// Writes null for missing values, so that every object has the same keys.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(records, forKey: .records)
             try container.encode(pictures, forKey: .pictures)
+            try container.encode(zonesLeftOut, forKey: .zonesLeftOut)
         }
     }
 }

@@ -56,7 +56,10 @@ struct ZoneOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only look at this zone, and put there what is new (default: look at all, put into the zone in use).",
+            """
+            Only look at this zone, and put there what is new (default: look at all, put into the zone in use; an import \
+            goes to the zone that its file names, and an export is of the zone that every store has).
+            """,
             valueName: "name"))
     var zone: String?
 }
