@@ -10,7 +10,8 @@ struct SyncCommand: AsyncParsableCommand {
             What is written goes on being tracked, and everything catches up after `sync on`. The switch stays as it \
             is until it is switched again.
 
-            Changes that would take away much of the scorebook at once wait until somebody decides: `sync alarms` shows \
+            Once `sync fuse --share 0.1 --records 50` has switched that on, changes that would take away much of the scorebook \
+            at once wait until somebody decides: `sync alarms` shows \
             them, `sync allow` lets them happen, and `sync refuse` puts everything back, on all machines.
             """,
         subcommands: [Switch.self, Alarms.self, Allow.self, Refuse.self, FuseCommand.self],
