@@ -52,7 +52,7 @@ extension ScorebookStore {
         let file = try ImportFile(data)
         let states: [RecordState]
         switch file {
-        case .bgStats(let export): states = try BGStatsMapping(now: now).states(export)
+        case .bgStats(let export): states = try BGStatsMapping(clock: time).states(export)
         case .scorebook(let export):
             try export.checkStamps(now: now)
             states = export.states
@@ -87,7 +87,7 @@ extension ScorebookStore {
         switch file {
         case .scorebook: try merge(db, states, target, progress)
         case .bgStats:
-            try merge(db, states, target, progress)
+            try merge(db, BGStatsVersions(db, records, now: now).changes(states), target, progress)
             _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
             joined = try joinNamesakes(db, new, toldApart: states.map(\.name))
         case .boardGameGeek(let file):
