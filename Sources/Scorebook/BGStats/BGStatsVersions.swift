@@ -25,6 +25,8 @@ struct BGStatsVersions {
 
     /// Returns what is to be merged into the store, sorted by name.
     func changes(_ states: [RecordState]) throws -> [RecordState] {
+        let merged = try [RecordKind.person, .game].map { try MergedRecords(db, $0) }
+        let states = try states.map { try MergedRecords.settled($0, merged) }
         let ahead = states.filter(isAhead)
         guard !ahead.isEmpty else { return states }
         let matches = states.reduce(into: [RecordName: RecordName]()) { matches, state in

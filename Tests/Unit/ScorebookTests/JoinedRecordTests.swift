@@ -1,0 +1,69 @@
+import Foundation
+import PeerSyncModel
+import Scorebook
+import Testing
+
+/// Files whose games and persons became one with those that were here.
+struct JoinedRecordTests {
+    /// A play, and the same as it was mended on the phone.
+    private static let january = BGStatsFile(plays: [.init(written: "2021-01-03 10:00:00")])
+    private static let july = BGStatsFile(
+        plays: [.init(game: 2, written: "2021-07-03 10:00:00", scores: [(3, 5), (2, 3)])])
+
+    /// The matches as `Skat: Anna 5, Ben 3`.
+    private func matches(_ scorebook: ScorebookStore) async throws -> [String] {
+        var texts: [String] = []
+        for match in try await scorebook.matches() {
+            let sheet = try await scorebook.matchSheet("\(match.recordName)")
+            texts.append(
+                "\(sheet.game): "
+                    + sheet.bySeat.map { "\($0.person) \($0.writtenTotal ?? "-")" }.joined(separator: ", "))
+        }
+        return texts
+    }
+
+    private func persons(_ scorebook: ScorebookStore) async throws -> [String] {
+        try await scorebook.persons().map { "\($0.person.name) \($0.matches)" }
+    }
+
+    // MARK: What refers to them
+
+    @Test func aPlayOfBGStatsFollowsTheNextFileOnEveryMachine() async throws {
+        let (kitchen, study, cellar) = (
+            try Support.scorebook(), try Support.scorebook(2), try Support.scorebook(3)
+        )
+        try await kitchen.addGame(NewGame(name: "Skat"))
+        try await kitchen.addPerson("Anna")
+        #expect(try await kitchen.importData(Self.january.data).joinedNames == ["Anna", "Skat"])
+        #expect(try await matches(kitchen) == ["Skat: Anna 5, Ben 3"])
+        try await cellar.take(from: kitchen)
+        // The same file changes nothing.
+        let states = try await kitchen.states()
+        #expect(try await kitchen.importData(Self.january.data).total.changed == 0)
+        #expect(try await kitchen.states() == states)
+        for file in [Self.january, Self.july] { _ = try await study.importData(file.data) }
+        _ = try await kitchen.importData(Self.july.data)
+        #expect(try await matches(kitchen) == ["Rummy: Cid 5, Ben 3"])
+        for _ in 0..<2 {
+            for scorebook in [kitchen, study, cellar] {
+                // What it has itself changes nothing.
+                for other in [kitchen, study, cellar] { try await scorebook.take(from: other) }
+                #expect(try await matches(scorebook) == ["Rummy: Cid 5, Ben 3"])
+            }
+        }
+        #expect(try await kitchen.digest() == study.digest())
+        #expect(try await kitchen.digest() == cellar.digest())
+    }
+
+    @Test func whatSomebodyDecidedAboutTheGameStays() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Skat"))
+        try await scorebook.addGame(NewGame(name: "Hearts"))
+        _ = try await scorebook.importData(Self.january.data)
+        var edit = MatchEdit()
+        edit.game = "Hearts"
+        try await scorebook.editMatch("last", edit)
+        _ = try await scorebook.importData(Self.july.data)
+        #expect(try await matches(scorebook) == ["Hearts: Cid 5, Ben 3"])
+    }
+}
