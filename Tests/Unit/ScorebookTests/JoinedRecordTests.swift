@@ -66,4 +66,30 @@ struct JoinedRecordTests {
         _ = try await scorebook.importData(Self.july.data)
         #expect(try await matches(scorebook) == ["Hearts: Cid 5, Ben 3"])
     }
+
+    // MARK: Two of one name
+
+    @Test func twoOfOneFileAreNotBothTheOneThatWasHere() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addPerson("Anna")
+        var file = BGStatsFile(persons: ["Anna", "Anna", "Ben"])
+        file.plays = [
+            .init(id: 1, written: "2021-07-03 10:00:00", scores: [(1, 5), (3, 3)]),
+            .init(id: 2, written: "2021-07-03 10:00:00", scores: [(2, 5), (3, 3)]),
+        ]
+        #expect(try await scorebook.importData(file.data).joined == 0)
+        #expect(try await persons(scorebook).sorted() == ["Anna 0", "Anna 1", "Anna 1", "Ben 2"])
+    }
+
+    @Test func aSecondOneOfALaterFileStaysApart() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addPerson("Anna")
+        let first = BGStatsFile(persons: ["Anna", "Ben"], plays: Self.january.plays)
+        #expect(try await scorebook.importData(first.data).joinedNames == ["Anna"])
+        let second = BGStatsFile(
+            persons: ["Anna", "Ben", "Anna"],
+            plays: first.plays + [.init(id: 2, written: "2021-07-03 10:00:00", scores: [(3, 5), (2, 3)])])
+        #expect(try await scorebook.importData(second.data).joined == 0)
+        #expect(try await persons(scorebook) == ["Anna 1", "Anna 1", "Ben 2"])
+    }
 }
