@@ -92,4 +92,61 @@ struct JoinedRecordTests {
         #expect(try await scorebook.importData(second.data).joined == 0)
         #expect(try await persons(scorebook) == ["Anna 1", "Anna 1", "Ben 2"])
     }
+
+    // MARK: What later files say of them
+
+    private static let plays = Data(
+        """
+        <plays><play id="1" date="2021-01-02" quantity="1"><item name="Catan" objectid="13"/></play></plays>
+        """.utf8)
+
+    private static func collection(_ year: Int) -> Data {
+        Data(
+            """
+            <items><item objectid="13" subtype="boardgame"><name>Catan</name><yearpublished>\(year)</yearpublished>
+            <stats minplayers="3" maxplayers="4"/><status own="1"/><numplays>1</numplays></item></items>
+            """.utf8)
+    }
+
+    private static let catan = """
+        SELECT name, bggID, year, minPlayers, maxPlayers FROM SBGame WHERE mergedInto IS NULL
+        """
+
+    @Test func theGameThatIsLeftGetsWhatALaterFileKnows() async throws {
+        for files in [[Self.plays, Self.collection(1995)], [Self.collection(1995), Self.plays]] {
+            let scorebook = try Support.scorebook()
+            try await scorebook.addGame(NewGame(name: "Catan"))
+            for file in files { _ = try await scorebook.importData(file) }
+            #expect(try await scorebook.rows(Self.catan) == ["Catan|13|1995|3|4"])
+        }
+    }
+
+    @Test func theReportTellsWhatBecomesVisible() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Catan", year: 1994))
+        _ = try await scorebook.importData(Self.plays)
+        // Not the year, which somebody wrote here.
+        #expect(
+            try await scorebook.importData(Self.collection(1995)).total == ImportReport.Counts(changed: 1))
+        #expect(try await scorebook.rows(Self.catan) == ["Catan|13|1994|3|4"])
+        #expect(
+            try await scorebook.importData(Self.collection(1996)).total == ImportReport.Counts(unchanged: 1))
+    }
+
+    @Test func whatTheGameHasOfTheFileFollowsIt() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Skat"))
+        var file = BGStatsFile(games: ["Skat"], gameKeys: ["highestWins": true, "cooperative": false])
+        _ = try await scorebook.importData(file.data)
+        try await scorebook.execute("UPDATE SBGame SET cooperative = 1 WHERE mergedInto IS NULL")
+        file.gameKeys = ["highestWins": false, "bggYear": 1810]
+        (file.games, file.written) = (["Scat"], "2021-02-01 10:00:00")
+        #expect(try await scorebook.importData(file.data).types["SBGame"] == ImportReport.Counts(changed: 1))
+        let game = "SELECT name, highestWins, cooperative, year FROM SBGame WHERE mergedInto IS NULL"
+        #expect(try await scorebook.rows(game) == ["Skat|0|1|1810"])
+        // What somebody takes away here stays away.
+        try await scorebook.execute("UPDATE SBGame SET year = NULL WHERE mergedInto IS NULL")
+        #expect(try await scorebook.importData(file.data).total.changed == 0)
+        #expect(try await scorebook.rows(game) == ["Skat|0|1|null"])
+    }
 }
