@@ -144,7 +144,7 @@ extension MatchSheet.Line {
             }
         let points = scores.compactMap(\.points)
         let isComplete = !points.isEmpty && points.count == scores.count
-        total = isComplete ? points.reduce(0, +) : nil
+        total = isComplete ? Ranking.total(points.reduce(0, +), of: points.count) : nil
     }
 }
 

@@ -36,6 +36,16 @@ struct Ranking {
     }
 
     /// Fills in places and winners, each only if it is recorded for no player.
+    /// Rounds the sum of several scores, so that neither the order in which somebody adds fractions up nor their last bits decide who
+    /// has won: 0.1 and 0.2 are 0.3. It keeps nine digits behind the point, of large sums fewer.
+    static func total(_ sum: Double, of count: Int) -> Double {
+        guard count > 1, let scale = [1e9, 1e6, 1e3].first(where: { abs(sum * $0) < 1e13 }) else {
+            return sum
+        }
+        // No minus zero.
+        return (sum * scale).rounded() / scale + 0
+    }
+
     ///
     /// Totals decide about places only if all players have one. All who share the first place win, and those in a team with one of
     /// them. One person alone has always the best total, so only a record says whether they won.

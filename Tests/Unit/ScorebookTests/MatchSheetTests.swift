@@ -142,6 +142,53 @@ struct MatchSheetTests {
         )
     }
 
+    /// Otherwise machines with the same records would name different winners.
+    @Test func fractionsAddUpTheSameInEveryOrder() async throws {
+        let names = ["SBScore|~|1", "SBScore|~|2", "SBScore|~|3"]
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let scorebook = try Support.scorebook()
+            try await scorebook.addGame(NewGame(name: "Wizard"))
+            try await scorebook.addMatch(
+                NewMatch(
+                    game: "Wizard", players: [NewPlayer("Ada"), NewPlayer("Bob", score: "0.6")],
+                    createsPersons: true))
+            let ada = "SELECT recordName FROM SBPlayer ORDER BY seatOrder LIMIT 1"
+            for (index, place) in order.enumerated() {
+                try await scorebook.execute(
+                    """
+                    INSERT INTO SBScore (recordName, player, round, points)
+                    VALUES ('\(names[place])', (\(ada)), \(index + 1), \(["0.1", "0.2", "0.3"][index]))
+                    """)
+            }
+            let sheet = try await scorebook.matchSheet("last")
+            #expect(sheet.players.map(\.writtenTotal) == ["0.6", "0.6"])
+            #expect(sheet.players.map(\.winner) == [true, true])
+            let figures = try await scorebook.statistics()
+            #expect(figures.persons.map(\.results.competitive.wins) == [1, 1])
+        }
+    }
+
+    @Test(arguments: [
+        (["0.1", "0.2"], "0.3"), (["0.1", "-0.1"], "0"), (["-0.1", "-0.2"], "-0.3"),
+        (["1000000", "-1000000", "0.25"], "0.25"), (["1234567.25", "0.1"], "1234567.35"),
+        (["999999999999999", "1"], "1000000000000000"), (["123456789.123456"], "123456789.123456"),
+        (["1e308", "1e308"], "inf"),
+    ])
+    func totalsAreWrittenWithoutNoise(points: [String], total: String) async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Wizard"))
+        try await scorebook.addMatch(
+            NewMatch(game: "Wizard", players: [NewPlayer("Ada")], createsPersons: true))
+        for (index, points) in points.enumerated() {
+            try await scorebook.execute(
+                """
+                INSERT INTO SBScore (recordName, player, round, points)
+                SELECT 'SBScore|~|\(index)', recordName, \(index + 1), \(points) FROM SBPlayer
+                """)
+        }
+        #expect(try await scorebook.matchSheet("last").players.map(\.writtenTotal) == [total])
+    }
+
     @Test func theSheetAsJSON() async throws {
         let scorebook = try Support.scorebook()
         _ = try await scorebook.importData(Support.earlier())
