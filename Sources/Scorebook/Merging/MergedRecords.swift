@@ -94,13 +94,13 @@ struct MergedRecords {
     /// Makes one of two records: writes into the one that goes which one is left, and gives that one what it lacks. The caller settles
     /// what refers to the one that goes.
     static func join(_ db: Database, _ kind: RecordKind, _ old: String, into new: String) throws {
-        let columns = ScorebookSchema.columns.first { $0.key == kind.recordType }?.value.map(\.key) ?? []
-        for column in columns where column != "mergedInto" {
+        for columns in values(of: kind) {
+            let list = columns.joined(separator: ", ")
             try db.execute(
                 sql: """
-                    UPDATE \(kind.recordType) SET \(column) = (SELECT \(column) FROM \(kind.recordType) WHERE recordName = ?1)
-                    WHERE recordName = ?2 AND \(column) IS NULL
-                    AND EXISTS (SELECT 1 FROM \(kind.recordType) WHERE recordName = ?1 AND \(column) IS NOT NULL)
+                    UPDATE \(kind.recordType) SET (\(list)) = (SELECT \(list) FROM \(kind.recordType) WHERE recordName = ?1)
+                    WHERE recordName = ?2 AND COALESCE(\(list), NULL) IS NULL
+                    AND EXISTS (SELECT 1 FROM \(kind.recordType) WHERE recordName = ?1 AND COALESCE(\(list), NULL) IS NOT NULL)
                     """, arguments: [old, new])
         }
         try db.execute(
@@ -110,6 +110,14 @@ struct MergedRecords {
             sql:
                 "UPDATE \(kind.recordType) SET mergedInto = NULL WHERE recordName = ? AND mergedInto IS NOT NULL",
             arguments: [new])
+    }
+
+    /// The columns of a kind that make one value each: of two persons' names nobody makes a third one.
+    private static func values(of kind: RecordKind) -> [[String]] {
+        let name = ["firstName", "lastName"]
+        let columns = ScorebookSchema.columns.first { $0.key == kind.recordType }?.value.map(\.key) ?? []
+        let single = columns.filter { $0 != "mergedInto" && !name.contains($0) }
+        return (kind == .person ? [name] : []) + single.map { [$0] }
     }
 
     /// A match that two persons both played; nil if they may be one.

@@ -93,6 +93,33 @@ struct JoinedRecordTests {
         #expect(try await persons(scorebook) == ["Anna 1", "Anna 1", "Ben 2"])
     }
 
+    // MARK: Names
+
+    @Test func twoNamesDoNotBecomeAThirdOne() async throws {
+        let scorebook = try Support.scorebook()
+        for name in ["Bob Smith", "Grace"] { try await scorebook.addPerson(name) }
+        try await scorebook.merge(.person, "Bob Smith", into: "Grace")
+        #expect(try await persons(scorebook) == ["Grace 0"])
+        try await scorebook.addPerson("Ada")
+        try await scorebook.execute("UPDATE SBPerson SET bggUsername = 'Ada1815' WHERE firstName = 'Ada'")
+        let plays = """
+            <plays><play id="1" date="2021-01-02" quantity="1"><item name="Go" objectid="5"/>
+            <players><player username="ada1815" name="Countess of Lovelace" score="1"/></players></play></plays>
+            """
+        #expect(try await scorebook.importData(Data(plays.utf8)).joinedNames == ["Ada"])
+        #expect(try await persons(scorebook) == ["Ada 1", "Grace 0"])
+    }
+
+    /// Who has no name at all gets the whole one.
+    @Test func aNameIsTakenWhole() async throws {
+        let scorebook = try Support.scorebook()
+        for name in ["Bob Smith", "Grace"] { try await scorebook.addPerson(name) }
+        try await scorebook.execute("UPDATE SBPerson SET firstName = NULL WHERE firstName = 'Grace'")
+        let nameless = try await scorebook.rows("SELECT recordName FROM SBPerson WHERE firstName IS NULL")
+        try await scorebook.merge(.person, "Bob Smith", into: nameless[0])
+        #expect(try await persons(scorebook) == ["Bob Smith 0"])
+    }
+
     // MARK: What later files say of them
 
     private static let plays = Data(
