@@ -189,6 +189,25 @@ struct MatchSheetTests {
         #expect(try await scorebook.matchSheet("last").players.map(\.writtenTotal) == [total])
     }
 
+    /// That nobody has won is a loss only of those who play together, and of one alone.
+    @Test(
+        arguments: [(false, 2, nil), (true, 2, .lost), (false, 1, .lost)] as [(Bool, Int, MatchSheet.Result?)]
+    )
+    func withoutAWinnerACompetitiveMatchIsNotLost(
+        isTogether: Bool, players: Int, result: MatchSheet.Result?
+    ) async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Go", cooperative: isTogether))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Go", players: ["Ada", "Bob"].prefix(players).map { NewPlayer($0, isWinner: false) },
+                createsPersons: true))
+        let sheet = try await scorebook.matchSheet("last")
+        #expect(sheet.result == result && sheet.text.contains("lost") == (result == .lost))
+        let decided = try await scorebook.statistics().results
+        #expect([decided.solo, decided.cooperative].map(\.decided).reduce(0, +) == (result == .lost ? 1 : 0))
+    }
+
     @Test func theSheetAsJSON() async throws {
         let scorebook = try Support.scorebook()
         _ = try await scorebook.importData(Support.earlier())
