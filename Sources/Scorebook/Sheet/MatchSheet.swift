@@ -129,7 +129,8 @@ extension MatchSheet.Line {
         self.person = person
         personRecord = player.person
         seatOrder = player.seatOrder
-        team = player.team
+        // Other programs may write an empty team, which is none.
+        team = player.team?.filled
         role = player.role
         startPlayer = player.startPlayer
         newPlayer = player.newPlayer

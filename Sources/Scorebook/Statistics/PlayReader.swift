@@ -74,7 +74,7 @@ struct PlayReader {
         guard let person: String = row[2] else { return nil }
         return Seat(
             player: row[1], person: numbers.number(of: person),
-            entry: Ranking.Entry(team: row[3], rank: row[4], isWinner: row[5]))
+            entry: Ranking.Entry(team: (row[3] as String?)?.filled, rank: row[4], isWinner: row[5]))
     }
 
     /// A match without its players.

@@ -208,6 +208,23 @@ struct MatchSheetTests {
         #expect([decided.solo, decided.cooperative].map(\.decided).reduce(0, +) == (result == .lost ? 1 : 0))
     }
 
+    /// Other programs write empty teams, which are none.
+    @Test func anEmptyTeamMakesNoPartners() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Go"))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Go",
+                players: [
+                    NewPlayer("Ada", score: "5"), NewPlayer("Bob", score: "5"), NewPlayer("Cid", score: "3"),
+                ], createsPersons: true))
+        try await scorebook.execute("UPDATE SBPlayer SET team = ' '")
+        let sheet = try await scorebook.matchSheet("last")
+        #expect(sheet.players.map(\.rank) == [1, 1, 3] && sheet.players.allSatisfy { $0.team == nil })
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.persons.first { $0.name == "Cid" }?.versus?.wins == 1)
+    }
+
     @Test func theSheetAsJSON() async throws {
         let scorebook = try Support.scorebook()
         _ = try await scorebook.importData(Support.earlier())
