@@ -65,7 +65,7 @@ struct MatchSheetTests {
     @Test func theLowestWinsWhereTheGameSaysSo() async throws {
         #expect(
             try await sheet("00000000000a") == """
-                Low Tide · 2021-04-10 19:30 · The old mill
+                Low Tide · 2021-04-10 19:30 · The old mill · 3 rounds
 
                      Player        Score
                 * 1  Grace Hopper     38
@@ -77,7 +77,7 @@ struct MatchSheetTests {
     @Test func noScoresNoColumn() async throws {
         #expect(
             try await sheet("000000000004") == """
-                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · won
+                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · 7.5/10 · won · ignored
 
                      Player
                 *    Ada Lovelace
@@ -225,6 +225,15 @@ struct MatchSheetTests {
         #expect(ada.persons.first { $0.name == "Cid" }?.versus?.wins == 1)
     }
 
+    @Test func theTitleTellsRatingRoundsAndThatStatisticsLeaveItOut() async throws {
+        let sheet = try await sheet("000000000004")
+        #expect(
+            sheet.hasPrefix(
+                "Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · 7.5/10 · won · ignored\n"))
+        let rounds = try await self.sheet("00000000000a")
+        #expect(rounds.hasPrefix("Low Tide · 2021-04-10 19:30 · The old mill · 3 rounds\n"))
+    }
+
     @Test func theSheetAsJSON() async throws {
         let scorebook = try Support.scorebook()
         _ = try await scorebook.importData(Support.earlier())
@@ -235,8 +244,9 @@ struct MatchSheetTests {
             try JSONSerialization.jsonObject(with: encoder.encode(sheet)) as? [String: Any])
         #expect(
             object.keys.sorted() == [
-                "board", "date", "durationMinutes", "game", "location", "notes", "players", "recordName",
-                "result", "rounds", "unfinished",
+                "board", "date", "durationMinutes", "game", "ignored", "location", "notes", "players",
+                "rating",
+                "recordName", "result", "rounds", "unfinished",
             ])
         let players = try #require(object["players"] as? [[String: Any]])
         #expect(players.map { $0["person"] as? String } == ["Ada Lovelace", "Cher"])
