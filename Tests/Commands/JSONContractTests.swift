@@ -149,7 +149,7 @@ import Testing
             #expect(
                 Set(sheet.keys) == [
                     "recordName", "game", "date", "location", "durationMinutes", "rounds", "board", "notes",
-                    "unfinished", "result", "players",
+                    "rating", "ignored", "unfinished", "result", "players",
                 ])
             #expect(
                 try Self.keysOfEach(#require(sheet["players"])) == [

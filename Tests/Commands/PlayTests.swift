@@ -284,8 +284,38 @@ import Testing
                 lines == [
                     "date,game,place,minutes,player,team,role,score,rank,won,unfinished,zone,record name",
                     "2024-12-25 20:15,Skat,at Ada's,,Ada,red,,7,,yes,no,ScorebookData,\(match)",
-                    "2024-12-25 20:15,Skat,at Ada's,,Bob,,dealer,DNF,,,no,ScorebookData,\(match)\n",
+                    "2024-12-25 20:15,Skat,at Ada's,,Bob,,dealer,DNF,,no,no,ScorebookData,\(match)\n",
                 ], "\(lines)")
+        }
+    }
+
+    /// A text that names a player of the new match is looked for as everywhere.
+    @Test func theOptionsOfANewMatchFindItsPlayers() async throws {
+        try await withMachine { kitchen in
+            try await kitchen.addGame("Catan")
+            for name in ["Grace Hopper", "Bob Smith", "Ann Smith", "Ann Jones"] {
+                try await kitchen.peer("person", "add", name)
+            }
+            func won(_ arguments: [String]) async throws -> [String] {
+                let outcome = try await kitchen.scene.run(
+                    ["match", "add", "Catan"] + arguments + ["--store", kitchen.store.path])
+                #expect(outcome.exitCode == 0, "\(outcome)")
+                return try kitchen.rows(
+                    """
+                    SELECT firstName || ' ' || lastName || ' ' || COALESCE(role, '-') || ' ' || COALESCE(startPlayer, 0)
+                    FROM SBPlayer JOIN SBPerson ON person = SBPerson.recordName WHERE winner = 1
+                        AND match = (SELECT recordName FROM SBMatch ORDER BY rowid DESC LIMIT 1)
+                    """)
+            }
+            #expect(try await won(["grace", "bob", "--winner", "Bob Smith"]) == ["Bob Smith - 0"])
+            let ann = ["Ann Smith", "Ann Jones"]
+            #expect(
+                try await won(ann + ["--winner", "Jones", "--first", "jones", "--role", "Jones=dealer"])
+                    == ["Ann Jones dealer 1"])
+            #expect(try await won(ann + ["--team", "Smith=red", "--winner", "red"]) == ["Ann Smith - 0"])
+            let several = try await kitchen.run("match", "add", "Catan", ann[0], ann[1], "--winner", "Ann")
+            #expect(several.isSentence(65) && several.errors.contains("“Ann” fits several: "))
+            #expect(try kitchen.rows("SELECT count(*) FROM SBMatch") == ["3"])
         }
     }
 

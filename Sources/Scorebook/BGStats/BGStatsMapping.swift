@@ -1,6 +1,6 @@
 import PeerSync
 
-/// The mapping of a BG Stats export to record states, a pure function of the file and the time.
+/// The mapping of a BG Stats export to record states, a pure function of the file and the time zone.
 ///
 /// - players become SBPerson, games SBGame, plays SBMatch, playerScores SBPlayer and SBScore. The location of a play
 ///   becomes SBMatchLocation, one record for each play. Record names have the UUIDs of the file; ``DerivedName`` makes
@@ -9,8 +9,8 @@ import PeerSync
 ///   this machine. Players, scores and the location of a play carry the play's date. A location carries its own date
 ///   if that is later: somebody may have corrected its name since. So machines that import the same file hold the same
 ///   stamps, and of two files the later one wins, in either order.
-/// - Dates of the file have no time zone; the mapping takes them as UTC. A `modificationDate` more than five minutes
-///   ahead of the clock counts as now, because paired machines would refuse it.
+/// - Dates of the file have no time zone: the app writes what the clock of the phone shows. The mapping takes them as times of the
+///   reader's zone, so machines in other zones make other stamps of one file. ``BGStatsVersions`` cares for those ahead of the clock.
 /// - A play is one object in BG Stats: a newer version replaces the older one with all its players. Parts that the
 ///   newer version lacks carry an older date than the match; ``PlayVersions`` finds them in the store.
 /// - Zero means unknown for numbers of BoardGameGeek, years, numbers of players, durations, rounds, ratings and ranks,
@@ -23,8 +23,8 @@ struct BGStatsMapping {
     /// The time that a date may lie ahead of the clock, in milliseconds. Paired machines allow as much.
     static let allowedSkew: Int64 = 5 * 60 * 1000
 
-    /// The time of the import, in milliseconds since 1970.
-    let now: Int64
+    /// The clock that the dates of the file show.
+    let clock: LocalTime
 
     /// - Returns: one state for each record, sorted by name.
     /// - Throws: ``ScorebookError`` `invalidFile` with the place of the first error.
@@ -210,18 +210,18 @@ struct BGStatsMapping {
 
     private func stamp(_ date: String, at place: String) throws -> Stamp {
         let time = try milliseconds(date, at: "\(place).modificationDate")
-        let believed = time > now + Self.allowedSkew ? now : time
-        return Stamp(time: HybridTime(milliseconds: believed), replica: Self.origin)
+        return Stamp(time: HybridTime(milliseconds: time), replica: Self.origin)
     }
 
-    /// Reads a date such as `2015-11-25 10:00:00`, in UTC.
+    /// Reads a date such as `2015-11-25 10:00:00`.
     private func milliseconds(_ date: String, at place: String) throws -> Int64 {
         let isoText = date.replacing(" ", with: "T", maxReplacements: 1) + "Z"
-        guard date.utf8.count == 19, let milliseconds = ISO8601.milliseconds(canonical: isoText) else {
+        guard date.utf8.count == 19, let local = ISO8601.milliseconds(canonical: isoText) else {
             throw ImportFileError.at(
                 place, "is “\(Display.printable(date.prefix(60)))”; a date looks like 2015-11-25 10:00:00")
         }
-        return milliseconds
+        // The first and the last day that can be written reach beyond in some zones.
+        return min(max(clock.utc(local), ISO8601.writable.lowerBound), ISO8601.writable.upperBound)
     }
 }
 

@@ -75,8 +75,10 @@ struct PlayVersions {
 }
 
 extension RecordState {
-    /// The newest stamp of BG Stats on any field.
+    /// The newest stamp of BG Stats on any field. That of a game or person may have moved when it became one with another, see
+    /// ``MergedRecords/moved(_:to:)``, and is no new version then.
     fileprivate var importedStamp: Stamp? {
-        fields.lazy.map(\.stamp).filter { $0.replica == BGStatsMapping.origin }.max()
+        fields.lazy.filter { !["game", "person"].contains($0.name) }.map(\.stamp)
+            .filter { $0.replica == BGStatsMapping.origin }.max()
     }
 }

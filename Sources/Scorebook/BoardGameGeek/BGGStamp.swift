@@ -31,15 +31,6 @@ enum BGGStamp {
             time: HybridTime(rawValue: time.rawValue | UInt64(first?.time.counter ?? 0)), replica: origin)
     }
 
-    /// Returns a field that refers to the record that is left of the one to which it referred. It is a little newer, the same on every
-    /// machine, and still older than what anybody wrote here since.
-    static func moved(_ field: RecordField, to survivor: RecordName) -> RecordField {
-        let version = DerivedName.hash([survivor.description]).low & 0xFFFF
-        let time = HybridTime(rawValue: field.stamp.time.rawValue + 1 + version)
-        return RecordField(
-            name: field.name, value: .reference(survivor), stamp: Stamp(time: time, replica: origin))
-    }
-
     private static func text(_ value: FieldValue) -> String {
         switch value {
         case .text(let text): "text \(text)"

@@ -28,21 +28,11 @@ struct BGGVersions {
         let mentioned = plays.isEmpty ? [] : [RecordKind.game.recordType, RecordKind.person.recordType]
         let merged = try [RecordKind.person, .game].map { try MergedRecords(db, $0) }
         let changes = try states.compactMap { state in
-            let state = try Self.settled(state, merged)
+            let state = try MergedRecords.settled(state, merged)
             guard let known = try records.state(db, of: state.name) else { return state }
             return mentioned.contains(state.name.recordType) ? nil : change(state, known)
         }
         return try changes + outdatedParts(of: states) + surplusMatches(of: plays, states)
-    }
-
-    /// Returns a state that refers to what is left of persons and games that became one with others.
-    private static func settled(_ state: RecordState, _ merged: [MergedRecords]) throws -> RecordState {
-        let fields = try state.fields.map { field in
-            guard case .reference(let name) = field.value else { return field }
-            let survivor = try RecordName(merged.reduce(name.description) { $1.survivor(of: $0) })
-            return survivor == name ? field : BGGStamp.moved(field, to: survivor)
-        }
-        return RecordState(name: state.name, fields: fields)
     }
 
     private func change(_ state: RecordState, _ known: RecordState) -> RecordState? {

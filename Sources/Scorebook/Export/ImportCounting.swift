@@ -22,12 +22,21 @@ struct ImportCounting {
 
     /// Compares the store after the merge, and reports the counts.
     ///
+    /// Records that became one with others earlier do not count if the one that is left has changed, and otherwise as unchanged: nobody
+    /// sees them.
+    ///
     /// - Parameter joined: records that the import has made, and that became one with others. They count as unchanged.
     func report(_ db: Database, _ file: ImportFile, joined: [RecordName: String]) throws -> ImportReport {
         var counts: [String: ImportReport.Counts] = [:]
         var (restored, stillDeleted) = (0, 0)
         var touched: Set<RecordName> = []
+        let merged = try [RecordKind.person, .game].map { try MergedRecords(db, $0) }
+        func survivor(_ name: RecordName) throws -> RecordName? {
+            let text = name.description
+            return try merged.first { $0.contains(text) }.map { try RecordName($0.survivor(of: text)) }
+        }
         for (name, mark) in try records.listing.marks(db) where mark != before[name] && joined[name] == nil {
+            if before[name] != nil, try survivor(name) != nil { continue }
             let type = name.recordType
             switch (before[name]?.isOutOfSight == false, !mark.isOutOfSight) {
             case (false, true): counts[type, default: .init()].new += 1
@@ -39,6 +48,10 @@ struct ImportCounting {
             touched.insert(name)
         }
         for state in states where state.isLive && !touched.contains(state.name) {
+            if joined[state.name] == nil, let survivor = try survivor(state.name), touched.contains(survivor)
+            {
+                continue
+            }
             if before[state.name]?.isOutOfSight == true {
                 stillDeleted += 1
             } else {

@@ -15,7 +15,8 @@ extension ScorebookStore {
     ///
     /// Merges the file: newer values of the scorebook stay, and a second import changes nothing. The records go to the
     /// zone that the scorebook is limited to; if it is not limited, to the zone that the file names, or to the default
-    /// zone. A game or person of BG Stats or BoardGameGeek that is here already becomes one with that record.
+    /// zone. A game or person of BG Stats or BoardGameGeek that is here already becomes one with that record, which gets from later
+    /// files, too, what it lacks.
     ///
     /// - Parameters:
     ///   - restores: whether the import brings back records that are deleted here, or hidden with a deleted one, by writing
@@ -52,7 +53,7 @@ extension ScorebookStore {
         let file = try ImportFile(data)
         let states: [RecordState]
         switch file {
-        case .bgStats(let export): states = try BGStatsMapping(now: now).states(export)
+        case .bgStats(let export): states = try BGStatsMapping(clock: time).states(export)
         case .scorebook(let export):
             try export.checkStamps(now: now)
             states = export.states
@@ -82,17 +83,20 @@ extension ScorebookStore {
     ) throws -> ImportReport {
         let counting = try ImportCounting(db, records, before: states)
         let target = try zone(db, for: file)
+        let mergedValues = try MergedValues(db, of: states)
         var joined: [RecordName: String] = [:]
         let new = apart ? [] : states.map(\.name).filter(counting.isNew)
         switch file {
         case .scorebook: try merge(db, states, target, progress)
         case .bgStats:
-            try merge(db, states, target, progress)
+            try merge(db, BGStatsVersions(db, records, now: now).changes(states), target, progress)
             _ = try records.merge(db, PlayVersions(db, records).outdatedParts(of: states), zone: target)
+            try mergedValues.passOn(db)
             joined = try joinNamesakes(db, new, toldApart: states.map(\.name))
         case .boardGameGeek(let file):
             let changes = try BGGVersions(db, records, now: now).changes(states, plays: file.plays)
             try merge(db, changes, target, progress)
+            try mergedValues.passOn(db)
             joined = try joinNamesakes(db, new, toldApart: [])
         }
         if restores { try restoreMissing(db, states, target) }

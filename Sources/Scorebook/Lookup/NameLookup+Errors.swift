@@ -55,12 +55,18 @@ extension NameLookup {
         case .match:
             ScorebookError(
                 .notFound, "there is no match \(what)",
-                hint: near.isEmpty && text.contains(where: { !$0.isNumber })
-                    ? "name it as last, yesterday, Hearts@2024-12-25, by the game, or by an id of `match list`"
-                    : hint)
+                hint: try hasNone(db)
+                    ? "there are no matches yet; `match add` and `play` begin one"
+                    : near.isEmpty && text.contains(where: { !$0.isNumber })
+                        ? "name it as last, yesterday, Hearts@2024-12-25, by the game, or by an id of `match list`"
+                        : hint)
         default:
             ScorebookError(.notFound, "there is no \(kind.noun) with the id \(what)", hint: listing)
         }
+    }
+
+    private func hasNone(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(kind.recordType))") == true
     }
 
     /// Returns the names that a typing error may have led away from, the nearest first.

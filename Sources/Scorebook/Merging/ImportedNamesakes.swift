@@ -5,7 +5,8 @@ import PeerSync
 ///
 /// A game is the same if BoardGameGeek's number is; a person, if the user name there is. Where one of two has neither, the name
 /// decides. If several fit, or two persons played in one match, they stay apart: `game merge` and `person merge` are there for
-/// that. The program that wrote the file tells its own records apart: of BG Stats, two in one file stay two.
+/// that. The program that wrote the file tells its own records apart: of BG Stats, two in one file stay two, so neither becomes one
+/// with a record that both fit, or that is one with the other already.
 struct ImportedNamesakes {
     private struct Candidate {
         let record: String
@@ -44,6 +45,8 @@ struct ImportedNamesakes {
     private let kind: RecordKind
     private let new: [Candidate]
     private let old: Index
+    /// The records that the file tells apart, by the name of the old one that they fit.
+    private let rivals: [String: [Candidate]]
     /// New ones that may become one with each other.
     private let others: Index
 
@@ -74,8 +77,27 @@ struct ImportedNamesakes {
                 name: (String.fromDatabaseValue(row[2]) ?? "").trimmed)
         }
         self.new = candidates.filter { names.contains($0.record) }
-        old = Index(candidates.filter { !names.contains($0.record) && !toldApart.contains($0.record) })
+        let merged = try MergedRecords(db, kind)
+        let taken = Set(toldApart.filter(merged.contains).map(merged.survivor))
+        let old = Index(
+            candidates.filter {
+                !names.contains($0.record) && !toldApart.contains($0.record) && !taken.contains($0.record)
+            })
+        self.old = old
         others = Index(self.new.filter { !toldApart.contains($0.record) })
+        let told = candidates.filter { toldApart.contains($0.record) }
+        rivals = Dictionary(
+            grouping: told.compactMap { candidate in
+                old.namesake(of: candidate, without: []).map { (candidate, $0.record) }
+            }, by: \.1
+        ).mapValues { $0.map(\.0) }
+    }
+
+    /// Whether no other record that the file tells apart from one has the same right to an old one. An identity is more than a name.
+    private func isAlone(_ candidate: Candidate, _ old: Candidate) -> Bool {
+        let rivals = rivals[old.record] ?? []
+        let same = rivals.filter { $0.identity != nil && $0.identity == old.identity }
+        return (same.isEmpty ? rivals : same).allSatisfy { $0.record == candidate.record }
     }
 
     /// Lets each become one with its namesake: with one that was there before, or with another new one.
@@ -88,6 +110,7 @@ struct ImportedNamesakes {
             guard
                 let namesake = old.namesake(of: candidate, without: Set(gone.keys))
                     ?? others.namesake(of: candidate, without: Set(gone.keys)),
+                isAlone(candidate, namesake),
                 try kind == .game || MergedRecords.sharedMatch(db, candidate.record, namesake.record) == nil
             else { continue }
             try MergedRecords.join(db, kind, candidate.record, into: namesake.record)

@@ -59,7 +59,7 @@ extension ScorebookStore {
         return try await read { [self] db in
             let titles = RecordTitles(db, records, time)
             let machines = try machines(db)
-            return try records.listing.deleted(db, type: type, in: scope).map { record in
+            return try titles.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
                     players: try titles.deletedPlayers(of: record.name),

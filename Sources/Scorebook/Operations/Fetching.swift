@@ -32,14 +32,11 @@ extension ScorebookStore {
     }
 
     private func delete(_ db: Database, _ name: RecordName) throws -> [DeletionStep] {
-        if name.recordType == RecordKind.person.recordType || name.recordType == RecordKind.game.recordType {
-            // Otherwise records that were merged into this one would stand for themselves again.
-            let kind: RecordKind = name.recordType == RecordKind.person.recordType ? .person : .game
-            for other in try MergedRecords(db, kind).merged(into: name.description) {
-                try records.delete(db, RecordName(other))
-            }
-        }
-        return try records.delete(db, name)
+        // Otherwise records that were merged into this one would stand for themselves again.
+        let kind = [RecordKind.person, .game].first { $0.recordType == name.recordType }
+        let merged = try kind.map { try MergedRecords(db, $0).merged(into: name.description) } ?? []
+        let others = try merged.map { try RecordName($0) }
+        return try records.delete(db, others + [name]).filter { !others.contains($0.name) }
     }
 
     /// Returns the steps that the deletion would take, in order, without taking them.

@@ -37,7 +37,10 @@ extension ScorebookStore {
             if let location = new.location {
                 try MatchLocation(match: match.recordName, name: Bounds.name(location, "location")).insert(db)
             }
-            return try settled(db, match.recordName, newIn: zone)
+            let added: Match = try settled(db, match.recordName, newIn: zone)
+            guard !new.parts.isEmpty else { return added }
+            try editParts(db, new.parts, of: match.recordName)
+            return try settled(db, match.recordName)
         }
     }
 

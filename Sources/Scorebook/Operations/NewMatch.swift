@@ -17,6 +17,8 @@ public struct NewMatch: Sendable {
     public var createsPersons: Bool
     /// Whether the operation adds the game if nobody knows it.
     public var createsGame: Bool
+    /// What is said of the players by their names: winners, the result, who began, teams and roles.
+    public var parts = PlayersEdit()
     /// How a game is won that the operation adds.
     public var newGameRule = NewGameRule.highestScore
 

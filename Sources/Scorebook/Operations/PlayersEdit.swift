@@ -68,7 +68,8 @@ extension ScorebookStore {
         try editParts(db, edit, of: match.recordName)
     }
 
-    private func editParts(_ db: Database, _ edit: PlayersEdit, of match: RecordName) throws {
+    /// Changes what the players of a match have been and done.
+    func editParts(_ db: Database, _ edit: PlayersEdit, of match: RecordName) throws {
         var starter: RecordName?
         if case .set(let text) = edit.starter { starter = try player(db, text, of: match).recordName }
         func values(_ texts: [(player: String, value: String?)]) throws -> [RecordName: String?] {

@@ -76,6 +76,26 @@ struct RecordTitles {
         }
     }
 
+    /// Returns the deleted records that a person can restore, the last one first. Leaves out what had become one with another record and
+    /// went with it: that one brings it back.
+    func deleted(_ db: Database, type: String?, in scope: ZoneScope) throws -> [DeletedRecord] {
+        try records.listing.deleted(db, type: type, in: scope).filter { try !wentWithAnother($0.name) }
+    }
+
+    private func wentWithAnother(_ name: RecordName) throws -> Bool {
+        let deletion = try records.state(db, of: name)?.deletion
+        var path = [name]
+        while let state = try records.state(db, of: path[path.count - 1]),
+            case .text(let text)? = state.field("mergedInto")?.value, let next = try? RecordName(text),
+            try records.state(db, of: next)?.deletion == deletion
+        {
+            // In a circle the smallest name is left.
+            if let begin = path.firstIndex(of: next) { return path[begin...].min() != name }
+            path.append(next)
+        }
+        return path.count > 1
+    }
+
     /// Returns the record to which a field of a record refers; nil if the store does not know it.
     func target(_ field: String, of name: RecordName) throws -> RecordName? {
         try records.state(db, of: name).flatMap { target(field, of: $0) }

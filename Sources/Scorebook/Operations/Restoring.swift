@@ -47,6 +47,7 @@ extension ScorebookStore {
                     .notFound, "\(name) cannot be restored: a record that it needs was deleted for ever")
             }
             names += try restorePersons(db, of: name, deletedAt: state.deletion)
+            try restoreMerged(db, into: name, deletedAt: state.deletion)
             return RestoredRecords(name: name, names: names.sorted())
         } catch let error as RecordStoreError where error.code == .notDeleted {
             throw ScorebookError(.notDeleted, "\(name) is not deleted, so there is nothing to restore")
@@ -66,6 +67,16 @@ extension ScorebookStore {
                 try records.state(db, of: person)?.deletion == stamp, try records.listing.isHidden(db, player)
             else { return [RecordName]() }
             return try records.restore(db, person)
+        }
+    }
+
+    /// Brings back the persons or games that had become one with another, and went with it. Nobody sees them.
+    private func restoreMerged(_ db: Database, into name: RecordName, deletedAt stamp: Stamp?) throws {
+        guard [RecordKind.person, .game].contains(where: { $0.recordType == name.recordType }) else { return }
+        let titles = RecordTitles(db, records)
+        for other in try records.listing.outOfSight(db, of: name.recordType)
+        where try records.state(db, of: other)?.deletion == stamp && titles.isMerged(other) {
+            try records.restore(db, other)
         }
     }
 
@@ -157,17 +168,23 @@ private struct DeletedLookup {
     ) throws -> RecordName? {
         let fit = NameFit(text)
         let live = live.with(titles)
+        if let chosen = live.habits.chosen[RecordChoice.Question(kind: live.kind, text: text)] {
+            return chosen
+        }
         if text.lowercased() == "last", let last = named.first { return try RecordName(last.recordName) }
+        let numbered = Int(text).flatMap { live.habits.numbered(live.kind, $0) }
+        // The titles of matches have numbers, too. Of a person or game a number may be the name.
+        if let numbered, live.kind != .person, live.kind != .game { return numbered }
+        let listed = numbered.map { [NamedRecord(recordName: $0.description, name: "")] } ?? []
         return try live.choose(db, text, exactly: named)
-            ?? live.choose(db, text, named.filter { fit.isOfWords($0.name) })
-            ?? Int(text).flatMap { live.habits.numbered(live.kind, $0) }
+            ?? live.choose(db, text, listed + named.filter { fit.isOfWords($0.name) })
             ?? live.choose(db, text, identified(db, text))
             ?? live.choose(db, text, named.filter { fit.isBeginning($0.name) })
     }
 
     /// Returns the deleted records with their titles, the last deletion first.
     private func named(_ db: Database, _ titles: RecordTitles) throws -> [NamedRecord] {
-        try records.listing.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
+        try titles.deleted(db, type: live.kind.recordType, in: live.scope).map { record in
             NamedRecord(
                 recordName: record.name.description, name: try titles.title(of: record.name) ?? "")
         }

@@ -21,10 +21,14 @@ struct ScoreValue: Equatable, Sendable {
 
     /// Reads a score that somebody types. Other texts than numbers are scores too, as `DNF`.
     ///
-    /// - Throws: ``ScorebookError`` `invalidValue` for what looks like a number, but could not be added up.
+    /// - Throws: ``ScorebookError`` `invalidValue` for what looks like a number, but could not be added up, and for a hyphen alone.
     init(typed text: String) throws {
         let text = try Bounds.name(text, "score").replacing("\u{2212}", with: "-")
         self.init(text)
+        guard text != "-" else {
+            throw ScorebookError(
+                .invalidValue, "“-” is no score", hint: "leave out who has none")
+        }
         let meant = Self.meant(text)
         guard !meant.isEmpty || self.text != nil && Self.isNumberLike(text) else { return }
         throw ScorebookError(
@@ -46,7 +50,8 @@ struct ScoreValue: Equatable, Sendable {
     /// which is a thousand to some.
     private static func meant(_ text: String) -> [String] {
         var meant: [String] = []
-        if text.wholeMatch(of: /-?[1-9][0-9]{0,2}([.,'\u{2019} ][0-9]{3})+/) != nil {
+        let thousands = /-?[1-9][0-9]{0,2}([.,'\u{2019} ][0-9]{3})+/
+        if text.wholeMatch(of: thousands) != nil {
             meant.append(text.filter { $0.isNumber || $0 == "-" })
         }
         if text.wholeMatch(of: /-?[0-9]+[.,][0-9]+/) != nil {
@@ -67,7 +72,10 @@ struct ScoreValue: Equatable, Sendable {
         if ["1/2", "½"].contains(text) { meant.append("0.5") }
         let digits = text.map { $0.wholeNumberValue.map(String.init) ?? String($0) }.joined()
         if digits != text { meant.append(digits) }
-        return meant.filter { plainNumber($0) != nil }
+        return meant.filter { plainNumber($0) != nil }.map { number in
+            // Otherwise it would look like a thousand again.
+            number.wholeMatch(of: thousands) != nil && number.contains(".") ? number + "0" : number
+        }
     }
 
     /// Returns a decimal number without zeros at its end.

@@ -105,9 +105,11 @@ public struct ScoreKeeping: Sendable {
 
     private func values(_ text: String) throws -> [(String, String)] {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
-        if words.contains(where: { $0.contains("=") }) { return try words.map(Self.named) }
-        guard words.count == players.count else { throw miscounted(words) }
-        let values = zip(playerNames, words).filter { $1 != "-" }.map { ("\($0)", $1) }
+        let isNamed = words.contains { $0.contains("=") }
+        guard isNamed || words.count == players.count else { throw miscounted(words) }
+        let all =
+            isNamed ? try words.map(Self.named) : zip(playerNames, words).map { ("\($0)", $1) }
+        let values = all.filter { $0.1 != "-" }
         guard !values.isEmpty else { throw ScorebookError(.invalidValue, "the line has no score") }
         return values
     }

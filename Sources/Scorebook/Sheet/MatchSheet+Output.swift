@@ -41,8 +41,14 @@ extension MatchSheet {
         if let location, !location.isEmpty { parts.append(location) }
         if let board, !board.isEmpty { parts.append(board) }
         if let durationMinutes, durationMinutes > 0 { parts.append(Self.duration(durationMinutes)) }
+        // Otherwise the columns tell it.
+        if let rounds, rounds > 0, roundColumns.isEmpty {
+            parts.append(rounds == 1 ? "1 round" : "\(rounds) rounds")
+        }
+        if let rating { parts.append("\(Entry.written(rating))/10") }
         if let result { parts.append(result.rawValue) }
         if isUnfinished { parts.append("unfinished") }
+        if isIgnored { parts.append("ignored") }
         return parts.map { Display.printable($0) }.joined(separator: " · ")
     }
 
@@ -127,8 +133,8 @@ extension MatchSheet.Entry {
 
 extension MatchSheet: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case recordName, game, date, location, durationMinutes, rounds, board, notes, unfinished, result,
-            players
+        case recordName, game, date, location, durationMinutes, rounds, board, notes, rating, ignored,
+            unfinished, result, players
     }
 
     /// Writes every key; unknown values are null.
@@ -142,6 +148,8 @@ extension MatchSheet: Encodable {
         try container.encode(rounds, forKey: .rounds)
         try container.encode(board, forKey: .board)
         try container.encode(notes, forKey: .notes)
+        try container.encode(rating, forKey: .rating)
+        try container.encode(isIgnored, forKey: .ignored)
         try container.encode(isUnfinished, forKey: .unfinished)
         try container.encode(result?.rawValue, forKey: .result)
         try container.encode(players, forKey: .players)

@@ -57,7 +57,7 @@ public struct MatchSheet: Sendable, Equatable {
     public let isIgnored: Bool
     /// Whether the match goes on later; nobody has won it yet.
     public let isUnfinished: Bool
-    /// The result of all players together: of a cooperative match, or of one that all have lost; nil if there is none.
+    /// The result of all players together, or of one who plays alone and has lost; nil if there is none.
     public let result: Result?
     /// The players by place, as far as it is known, then by seat.
     public let players: [Line]
@@ -91,13 +91,7 @@ public struct MatchSheet: Sendable, Equatable {
         rating = match.rating
         isIgnored = match.ignored == true
         isUnfinished = match.unfinished == true
-        let winners = players.map(\.player.winner)
-        result =
-            winners.isEmpty
-            ? nil
-            : winners.allSatisfy { $0 == false }
-                ? .lost
-                : winners.allSatisfy { $0 == true } && game?.cooperative == true ? .won : nil
+        result = Self.result(players.map(\.player), game)
         var lines = players.map { Line($0.player, person: $0.person, scores: $0.scores) }
         Self.rank(&lines, Ranking(game), isOver: !isUnfinished)
         self.players = lines.sorted { left, right in
@@ -105,6 +99,15 @@ public struct MatchSheet: Sendable, Equatable {
             let rightKey = (right.rank ?? .max, right.seatOrder ?? .max)
             return leftKey == rightKey ? left.recordName < right.recordName : leftKey < rightKey
         }
+    }
+
+    /// In other matches nobody has won when all have not.
+    private static func result(_ players: [Player], _ game: Game?) -> Result? {
+        let winners = players.map(\.winner)
+        let isTogether = game?.cooperative == true
+        guard !players.isEmpty, isTogether || Set(players.map(\.person)).count == 1 else { return nil }
+        if winners.allSatisfy({ $0 == false }) { return .lost }
+        return isTogether && winners.allSatisfy { $0 == true } ? .won : nil
     }
 
     /// Fills in the places and winners that nobody recorded.
@@ -126,7 +129,8 @@ extension MatchSheet.Line {
         self.person = person
         personRecord = player.person
         seatOrder = player.seatOrder
-        team = player.team
+        // Other programs may write an empty team, which is none.
+        team = player.team?.filled
         role = player.role
         startPlayer = player.startPlayer
         newPlayer = player.newPlayer
@@ -144,7 +148,7 @@ extension MatchSheet.Line {
             }
         let points = scores.compactMap(\.points)
         let isComplete = !points.isEmpty && points.count == scores.count
-        total = isComplete ? points.reduce(0, +) : nil
+        total = isComplete ? Ranking.total(points.reduce(0, +), of: points.count) : nil
     }
 }
 

@@ -6,6 +6,7 @@ struct Ranking {
     struct Entry {
         /// The sum of the points; nil if it is unknown.
         var total: Double?
+        /// Nil for none, and never empty.
         var team: String?
         /// The place, 1 for the first; nil if nobody knows it.
         var rank: Int?
@@ -33,6 +34,16 @@ struct Ranking {
             game?.cooperative == true
             ? .together
             : game?.noPoints == true ? .places : game?.highestWins == false ? .lowestTotal : .highestTotal
+    }
+
+    /// Rounds the sum of several scores, so that neither the order in which somebody adds fractions up nor their last bits decide who
+    /// has won: 0.1 and 0.2 are 0.3. It keeps nine digits behind the point, of large sums fewer.
+    static func total(_ sum: Double, of count: Int) -> Double {
+        guard count > 1, let scale = [1e9, 1e6, 1e3].first(where: { abs(sum * $0) < 1e13 }) else {
+            return sum
+        }
+        // No minus zero.
+        return (sum * scale).rounded() / scale + 0
     }
 
     /// Fills in places and winners, each only if it is recorded for no player.
@@ -66,10 +77,9 @@ struct Ranking {
     /// Lets those win whose team has a winner, unless somebody recorded that they did not.
     private static func shareWins(_ entries: inout [Entry]) {
         guard entries.contains(where: { $0.isWinner == true && $0.team != nil }) else { return }
-        // Other programs may write an empty team.
-        let teams = Set(entries.filter { $0.isWinner == true }.compactMap { $0.team?.filled })
+        let teams = Set(entries.filter { $0.isWinner == true }.compactMap(\.team))
         for index in entries.indices where entries[index].isWinner == nil {
-            if let team = entries[index].team?.filled, teams.contains(team) { entries[index].isWinner = true }
+            if let team = entries[index].team, teams.contains(team) { entries[index].isWinner = true }
         }
     }
 

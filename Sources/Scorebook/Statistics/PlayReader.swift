@@ -74,7 +74,7 @@ struct PlayReader {
         guard let person: String = row[2] else { return nil }
         return Seat(
             player: row[1], person: numbers.number(of: person),
-            entry: Ranking.Entry(team: row[3], rank: row[4], isWinner: row[5]))
+            entry: Ranking.Entry(team: (row[3] as String?)?.filled, rank: row[4], isWinner: row[5]))
     }
 
     /// A match without its players.
@@ -136,7 +136,9 @@ struct PlayReader {
     private static func read(_ statement: Statement, _ match: Int64) throws -> [Int64: Double] {
         let rows = try Row.fetchCursor(statement, arguments: [match])
         var totals: [Int64: Double] = [:]
-        while let row = try rows.next() { totals[row[0]] = row[1] as Double? }
+        while let row = try rows.next() {
+            totals[row[0]] = (row[1] as Double?).map { Ranking.total($0, of: row[2]) }
+        }
         return totals
     }
 
@@ -144,7 +146,7 @@ struct PlayReader {
 
     private static let totals = """
         SELECT p.rowid, CASE WHEN count(*) = count(CASE WHEN typeof(s.points) IN ('integer', 'real') THEN 1 END)
-            THEN total(s.points) END
+            THEN total(s.points) END, count(*)
         FROM SBPlayer AS p JOIN SBScore AS s ON s.player = p.recordName
         WHERE p.match = (SELECT recordName FROM SBMatch WHERE rowid = ?) GROUP BY p.rowid
         """

@@ -146,9 +146,13 @@ public struct LocalTime: Sendable {
 
     private func local(_ utc: Int64) -> Int64 { utc + offset(utc) }
 
+    /// Returns the moment at which a clock in ``zone`` shows a time.
+    ///
     /// A time that the zone skips in spring becomes the one an hour later; of a time that it has twice in autumn, this is the
     /// first.
-    private func utc(_ local: Int64) -> Int64 {
+    ///
+    /// - Parameter local: the time, in milliseconds since 1970 as if ``zone`` were UTC.
+    func utc(_ local: Int64) -> Int64 {
         // What the zone had the day before, and has the day after.
         let (before, after) = (local - offset(local - Self.day), local - offset(local + Self.day))
         return self.local(before) == local ? before : self.local(after) == local ? after : before

@@ -81,6 +81,8 @@ extension Pages {
             "date": sheet.date.map(reader.moment).shown, "place": sheet.location.shown,
             "board": sheet.board.shown, "notes": sheet.notes.shown,
             "minutes": sheet.durationMinutes.map(reader.number).shown,
+            "rounds": rounds(sheet, reader).shown,
+            "rating": sheet.rating.map { "\(reader.points($0))/10" }.shown, "isIgnored": sheet.isIgnored,
             "verdict": verdict(sheet).shown, "isUnfinished": sheet.isUnfinished,
             "entry": UUID().uuidString.lowercased(), "round": round.shown,
             "fields": sheet.bySeat.map { line in
@@ -90,6 +92,14 @@ extension Pages {
                 ] as [String: Any]
             },
         ]
+    }
+
+    /// How many rounds there were, unless the table shows them.
+    private static func rounds(_ sheet: MatchSheet, _ reader: Reader) -> String? {
+        guard let rounds = sheet.rounds, rounds > 0,
+            !sheet.players.contains(where: { $0.scores.contains { $0.round != nil } })
+        else { return nil }
+        return rounds == 1 ? "1 round" : "\(reader.number(rounds)) rounds"
     }
 
     /// The sheet as a table: a column for each player in the order of the seats, a row for each round.

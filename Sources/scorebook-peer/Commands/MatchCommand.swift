@@ -44,12 +44,13 @@ struct MatchCommand: AsyncParsableCommand {
 
         func run(_ store: OpenStore) async throws {
             try await details.checkDate(store)
-            let entries = try parts.applied(to: players.map(NewPlayer.init(argument:)))
             var new = NewMatch(
-                game: game, date: details.date, players: entries, location: details.location,
+                game: game, date: details.date, players: players.map(NewPlayer.init(argument:)),
+                location: details.location,
                 durationMinutes: details.duration?.value, rounds: details.rounds?.value, notes: details.notes,
                 board: details.board, isUnfinished: unfinished,
                 createsPersons: newPersons, createsGame: newGame)
+            parts.put(into: &new.parts)
             if parts.won || parts.lost { new.newGameRule = .together }
             let match: Match
             do {

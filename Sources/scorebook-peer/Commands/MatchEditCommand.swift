@@ -102,14 +102,7 @@ extension MatchCommand {
             players.removed = removed
             players.exchanged = MatchParts.pairs(exchanged).map { ($0.player, $0.value ?? "") }
             if noWinner { players.winners = .set([]) }
-            // An empty text leaves it to the scores again.
-            if !parts.winners.isEmpty {
-                players.winners = parts.winners == [""] ? .clear : .set(parts.winners)
-            }
-            if parts.won || parts.lost { players.result = parts.won }
-            players.starter = change(parts.first)
-            players.teams = MatchParts.pairs(parts.teams)
-            players.roles = MatchParts.pairs(parts.roles)
+            parts.put(into: &players)
             players.createsPersons = newPersons
             return players
         }

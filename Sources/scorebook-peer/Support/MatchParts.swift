@@ -43,30 +43,14 @@ struct MatchParts: ParsableArguments {
         }
     }
 
-    /// Returns the players of a new match with what the options say of them.
-    func applied(to players: [NewPlayer]) throws -> [NewPlayer] {
-        var players = players
-        func index(_ text: String, _ what: String) throws -> Int {
-            let names = players.map { $0.person.lowercased() }
-            let beginnings = names.indices.filter { names[$0].hasPrefix(text.lowercased()) }
-            let found =
-                names.firstIndex(of: text.lowercased()) ?? (beginnings.count == 1 ? beginnings[0] : nil)
-            guard let found else {
-                throw Failure(.dataError, "the \(what) “\(Display.printable(text))” is not among the players")
-            }
-            return found
-        }
-        if won || lost { for index in players.indices { players[index].isWinner = won } }
-        if let first { players[try index(first, "player")].isStarter = true }
-        for (player, team) in Self.pairs(teams) { players[try index(player, "player")].team = team }
-        for (player, role) in Self.pairs(roles) { players[try index(player, "player")].role = role }
-        for winner in winners {
-            let team = players.indices.filter { players[$0].team?.lowercased() == winner.lowercased() }
-            for index in team.isEmpty ? [try index(winner, "winner")] : team {
-                players[index].isWinner = true
-            }
-        }
-        return players
+    /// Says of the players of a match what the options say.
+    func put(into players: inout PlayersEdit) {
+        // An empty text leaves it to the scores again.
+        if !winners.isEmpty { players.winners = winners == [""] ? .clear : .set(winners) }
+        if won || lost { players.result = won }
+        if let first { players.starter = first.isEmpty ? .clear : .set(first) }
+        players.teams = Self.pairs(teams)
+        players.roles = Self.pairs(roles)
     }
 }
 

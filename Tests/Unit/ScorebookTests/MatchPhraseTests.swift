@@ -50,6 +50,14 @@ struct MatchPhraseTests {
         #expect(error?.choice?.candidates.map(\.detail) == ["Alan Kay", "Ada Lovelace, Alan Turing"])
     }
 
+    @Test func whereThereAreNoMatchesAHintSaysHowToBegin() async throws {
+        let scorebook = try Support.scorebook()
+        for text in ["last", "Hearts", "1"] {
+            let error = await #expect(throws: ScorebookError.self) { try await scorebook.find(.match, text) }
+            #expect(error?.hint == "there are no matches yet; `match add` and `play` begin one")
+        }
+    }
+
     @Test func whatFitsNoMatchIsAnError() async throws {
         let scorebook = try await scorebook()
         for (text, part) in [

@@ -65,7 +65,7 @@ struct MatchSheetTests {
     @Test func theLowestWinsWhereTheGameSaysSo() async throws {
         #expect(
             try await sheet("00000000000a") == """
-                Low Tide · 2021-04-10 19:30 · The old mill
+                Low Tide · 2021-04-10 19:30 · The old mill · 3 rounds
 
                      Player        Score
                 * 1  Grace Hopper     38
@@ -77,7 +77,7 @@ struct MatchSheetTests {
     @Test func noScoresNoColumn() async throws {
         #expect(
             try await sheet("000000000004") == """
-                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · won
+                Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · 7.5/10 · won · ignored
 
                      Player
                 *    Ada Lovelace
@@ -142,6 +142,98 @@ struct MatchSheetTests {
         )
     }
 
+    /// Otherwise machines with the same records would name different winners.
+    @Test func fractionsAddUpTheSameInEveryOrder() async throws {
+        let names = ["SBScore|~|1", "SBScore|~|2", "SBScore|~|3"]
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let scorebook = try Support.scorebook()
+            try await scorebook.addGame(NewGame(name: "Wizard"))
+            try await scorebook.addMatch(
+                NewMatch(
+                    game: "Wizard", players: [NewPlayer("Ada"), NewPlayer("Bob", score: "0.6")],
+                    createsPersons: true))
+            let ada = "SELECT recordName FROM SBPlayer ORDER BY seatOrder LIMIT 1"
+            for (index, place) in order.enumerated() {
+                try await scorebook.execute(
+                    """
+                    INSERT INTO SBScore (recordName, player, round, points)
+                    VALUES ('\(names[place])', (\(ada)), \(index + 1), \(["0.1", "0.2", "0.3"][index]))
+                    """)
+            }
+            let sheet = try await scorebook.matchSheet("last")
+            #expect(sheet.players.map(\.writtenTotal) == ["0.6", "0.6"])
+            #expect(sheet.players.map(\.winner) == [true, true])
+            let figures = try await scorebook.statistics()
+            #expect(figures.persons.map(\.results.competitive.wins) == [1, 1])
+        }
+    }
+
+    @Test(arguments: [
+        (["0.1", "0.2"], "0.3"), (["0.1", "-0.1"], "0"), (["-0.1", "-0.2"], "-0.3"),
+        (["1000000", "-1000000", "0.25"], "0.25"), (["1234567.25", "0.1"], "1234567.35"),
+        (["999999999999999", "1"], "1000000000000000"), (["123456789.123456"], "123456789.123456"),
+        (["1e308", "1e308"], "inf"),
+    ])
+    func totalsAreWrittenWithoutNoise(points: [String], total: String) async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Wizard"))
+        try await scorebook.addMatch(
+            NewMatch(game: "Wizard", players: [NewPlayer("Ada")], createsPersons: true))
+        for (index, points) in points.enumerated() {
+            try await scorebook.execute(
+                """
+                INSERT INTO SBScore (recordName, player, round, points)
+                SELECT 'SBScore|~|\(index)', recordName, \(index + 1), \(points) FROM SBPlayer
+                """)
+        }
+        #expect(try await scorebook.matchSheet("last").players.map(\.writtenTotal) == [total])
+    }
+
+    /// That nobody has won is a loss only of those who play together, and of one alone.
+    @Test(
+        arguments: [(false, 2, nil), (true, 2, .lost), (false, 1, .lost)] as [(Bool, Int, MatchSheet.Result?)]
+    )
+    func withoutAWinnerACompetitiveMatchIsNotLost(
+        isTogether: Bool, players: Int, result: MatchSheet.Result?
+    ) async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Go", cooperative: isTogether))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Go", players: ["Ada", "Bob"].prefix(players).map { NewPlayer($0, isWinner: false) },
+                createsPersons: true))
+        let sheet = try await scorebook.matchSheet("last")
+        #expect(sheet.result == result && sheet.text.contains("lost") == (result == .lost))
+        let decided = try await scorebook.statistics().results
+        #expect([decided.solo, decided.cooperative].map(\.decided).reduce(0, +) == (result == .lost ? 1 : 0))
+    }
+
+    /// Other programs write empty teams, which are none.
+    @Test func anEmptyTeamMakesNoPartners() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addGame(NewGame(name: "Go"))
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Go",
+                players: [
+                    NewPlayer("Ada", score: "5"), NewPlayer("Bob", score: "5"), NewPlayer("Cid", score: "3"),
+                ], createsPersons: true))
+        try await scorebook.execute("UPDATE SBPlayer SET team = ' '")
+        let sheet = try await scorebook.matchSheet("last")
+        #expect(sheet.players.map(\.rank) == [1, 1, 3] && sheet.players.allSatisfy { $0.team == nil })
+        let ada = try await scorebook.statistics(StatisticsFilter(person: "Ada"))
+        #expect(ada.persons.first { $0.name == "Cid" }?.versus?.wins == 1)
+    }
+
+    @Test func theTitleTellsRatingRoundsAndThatStatisticsLeaveItOut() async throws {
+        let sheet = try await sheet("000000000004")
+        #expect(
+            sheet.hasPrefix(
+                "Lighthouse Keepers · 2021-04-04 19:30 · Ada's kitchen · 7.5/10 · won · ignored\n"))
+        let rounds = try await self.sheet("00000000000a")
+        #expect(rounds.hasPrefix("Low Tide · 2021-04-10 19:30 · The old mill · 3 rounds\n"))
+    }
+
     @Test func theSheetAsJSON() async throws {
         let scorebook = try Support.scorebook()
         _ = try await scorebook.importData(Support.earlier())
@@ -152,8 +244,9 @@ struct MatchSheetTests {
             try JSONSerialization.jsonObject(with: encoder.encode(sheet)) as? [String: Any])
         #expect(
             object.keys.sorted() == [
-                "board", "date", "durationMinutes", "game", "location", "notes", "players", "recordName",
-                "result", "rounds", "unfinished",
+                "board", "date", "durationMinutes", "game", "ignored", "location", "notes", "players",
+                "rating",
+                "recordName", "result", "rounds", "unfinished",
             ])
         let players = try #require(object["players"] as? [[String: Any]])
         #expect(players.map { $0["person"] as? String } == ["Ada Lovelace", "Cher"])

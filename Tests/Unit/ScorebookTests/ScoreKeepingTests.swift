@@ -48,6 +48,23 @@ struct ScoreKeepingTests {
             ])
     }
 
+    /// Also behind a name.
+    @Test func aHyphenIsAPlayerWithoutAScore() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        _ = try await keeping.take("Ada=- Alan=2")
+        #expect(try await rows(scorebook) == ["Alan|1|2|null"])
+        for line in ["Ada=-", "set Ada=-"] {
+            let error = await #expect(throws: ScorebookError.self) { _ = try await keeping.take(line) }
+            #expect(error?.message == "the line has no score")
+        }
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.addScores(NewScores(match: "last", values: [("Ada", " \u{2212} ")]))
+        }
+        #expect(error?.message == "“-” is no score")
+        #expect(try await rows(scorebook) == ["Alan|1|2|null"])
+    }
+
     /// Scores with names fill a round; then the next one begins.
     @Test func scoresWithNamesStayInARoundUntilItIsFull() async throws {
         let scorebook = try await scorebook()
@@ -140,6 +157,7 @@ struct ScoreKeepingTests {
     @Test(arguments: [
         ("8O", "80"), ("1l", "11"), ("1e3", "1000"), ("1.5e1", "15"), ("3,5", "3.5"),
         ("1.000", "1000 or 1"), ("1,000", "1000 or 1"), ("12.500", "12500 or 12.5"),
+        ("1.234", "1234 or 1.2340"), ("-1,234", "-1234 or -1.2340"), ("1.2345e1", "12.3450"),
         ("1'000'000", "1000000"), ("-3,5", "-3.5"), ("½", "0.5"), ("1/2", "0.5"), ("١٢", "12"),
     ])
     func aSlipIsAnsweredWithWhatWasMeant(text: String, meant: String) async throws {
@@ -149,6 +167,11 @@ struct ScoreKeepingTests {
         }
         #expect(error?.code == .invalidValue && error?.hint == "did you mean \(meant)?")
         #expect(try await rows(scorebook).isEmpty)
+        for suggestion in meant.split(separator: " or ") {
+            try await scorebook.addScores(
+                NewScores(match: "last", values: [("Ada", String(suggestion))], replaces: true))
+        }
+        try await scorebook.execute("DELETE FROM SBScore")
         for (index, kept) in ["DNF", "3-5", "0.125", "2.50", "12 points", "2:30", "Ill"].enumerated() {
             try await scorebook.addScores(
                 NewScores(match: "last", round: .number(index + 1), values: [("Ada", kept)]))
