@@ -55,10 +55,8 @@ extension RecordWriter {
         let hashes = hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: nil)
         guard try writeNewMetadata(state, layout, hashes, note) else { return false }
-        guard
-            try layout.table.setModificationDate(db, of: state.name, to: dateText(of: state), from: written),
-            try !isAltered(state, in: layout.table)
-        else {
+        try layout.table.setModificationDate(db, of: state.name, to: dateText(of: state), from: written)
+        guard try !isAltered(state, in: layout.table) else {
             try removeMetadata(state.name)
             return false
         }

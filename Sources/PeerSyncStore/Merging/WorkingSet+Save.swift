@@ -77,8 +77,11 @@ extension WorkingSet {
         }
         let isWritten = try DatabaseError.catchingConstraint {
             let shown = record.shown
-            let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow
-            try writer.writeRow(shown, in: table, from: present)
+            if let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow {
+                try writer.writeRow(shown, in: table, from: present)
+            } else {
+                try writer.writeRow(shown, in: table, asFound: record.row == .found)
+            }
             record.alteredFields = try table.alteredFields(
                 db, shown, isTriggered: writer.hasTriggersOfOthers(table)
             ).union(record.emptiedFields)

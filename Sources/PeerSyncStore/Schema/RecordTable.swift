@@ -186,19 +186,19 @@ final class RecordTable: Sendable {
         for value in values { bindings.append(value) }
     }
 
-    /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger fires.
+    /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger of its own fires. An app
+    /// that lets nobody change the row keeps it from getting its date.
     ///
     /// - Parameter written: what the row has there.
-    /// - Returns: false when a constraint of the table refused it.
     func setModificationDate(
         _ db: Database, of name: RecordName, to date: String?, from written: String?
-    ) throws -> Bool {
-        guard let modificationDate, date != written else { return true }
+    ) throws {
+        guard let modificationDate, date != written else { return }
         var bindings = Bindings()
         bindings.append(date)
         appendKey(of: name, to: &bindings)
         let sql = "UPDATE \(sqlName) SET \(modificationDate) = ? WHERE \(key.condition)"
-        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
+        _ = try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
     }
 
     /// The fields of a row just written whose columns return another value. For example, a peer whose table has other
