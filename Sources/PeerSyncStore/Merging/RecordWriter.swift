@@ -130,7 +130,12 @@ final class RecordWriter {
                 return
             }
         }
-        try layout(of: state.name, fields)?.upsert(state.name, fields, date)
+        guard let layout = try layout(of: state.name, fields) else { return }
+        guard try hasTriggersOfOthers(table) else { return try layout.upsert(state.name, fields, date) }
+        // SQLite runs the update of an upsert as OR ABORT, and puts that in the place of what the statements of triggers say.
+        if try !layout.update(state.name, fields, date), try !table.exists(db, state.name) {
+            try layout.insert(state.name, fields, date)
+        }
     }
 
     /// Does the same for a row whose values nobody knows. It looks at the row: a trigger of the app's may refuse even a write

@@ -21,6 +21,15 @@ extension Database {
         return columns
     }
 
+    /// The statement that created a table: SQLite shows some of what it says nowhere else. Empty when it cannot be read.
+    func declaration(of table: String) throws -> [SQLToken] {
+        let sql = try String.fetchOne(
+            cachedStatement(
+                sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"),
+            arguments: [table])
+        return SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
+    }
+
     /// The UNIQUE indexes and constraints that a table has beside its key.
     func declaredUniqueIndexes(of table: String) throws -> [DeclaredIndex] {
         let indexes = try Row.fetchAll(

@@ -20,6 +20,9 @@ final class RecordTable: Sendable {
     /// The UNIQUE indexes because of which `INSERT OR REPLACE` may remove another row than the one with its key. They may be on
     /// columns that are not synced.
     let replacingIndexes: [DeclaredIndex]
+    /// For SQL: what a statement of the engine's says so that no `ON CONFLICT` of the declaration decides what becomes of a row.
+    /// Empty for a table without: SQLite would put it in the place of what the statements of triggers say.
+    let conflictClause: String
     private let columnsByField: [String: RecordColumn]
     /// The column that the engine fills with the time of the newest write; nil for a table without it.
     let modificationDate: String?
@@ -54,9 +57,13 @@ final class RecordTable: Sendable {
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
         let nullable = Set(declared.filter { !$0.isNotNull }.map(\.name))
         let indexes = try db.declaredUniqueIndexes(of: type.table)
+        conflictClause =
+            try db.declaration(of: type.table).places(of: ["ON", "CONFLICT"]).isEmpty ? "" : "OR ABORT "
         uniqueIndexes =
             type.holdsDuplicates
-            ? UniqueIndex.all(indexes, of: type.table, key, columns, nullable: nullable) : []
+            ? UniqueIndex.all(
+                indexes, of: type.table, key, columns, nullable: nullable, conflictClause: conflictClause)
+            : []
         replacingIndexes = indexes.filter { !$0.columns.contains(nil) && !$0.covers(key) }
         modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """

@@ -64,4 +64,48 @@ struct RefusingTriggerTests {
         #expect(try app.states() == states)
         #expect(try app.isSound)
     }
+
+    /// What a statement in a trigger says about conflicts holds for what sync writes, too.
+    @Test func triggersMayIgnoreAndReplace() async throws {
+        for machine in [a, b] {
+            try machine.shell(
+                """
+                CREATE TABLE tally (rating INTEGER PRIMARY KEY, last TEXT);
+                CREATE TRIGGER arrive AFTER INSERT ON Note BEGIN INSERT OR IGNORE INTO tally VALUES (NEW.rating, 'new'); END;
+                CREATE TRIGGER change AFTER UPDATE OF rating ON Note
+                BEGIN INSERT OR REPLACE INTO tally VALUES (NEW.rating, NEW.id); END;
+                """)
+        }
+        try a.shell("INSERT INTO Note (id, title, rating) VALUES ('1', 'x', 5), ('2', 'y', 5)")
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT * FROM tally") == ["5|new"])
+        try a.shell("UPDATE Note SET rating = 6")
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT * FROM tally ORDER BY rating") == ["5|new", "6|2"])
+        #expect(try b.rows("SELECT id, rating FROM Note ORDER BY id") == ["1|6", "2|6"])
+        #expect(try await b.status().heldRecords.isEmpty)
+    }
+
+    /// A row that sync writes whole is an update for triggers where it is there, and an insertion where it is not.
+    @Test func aRowThatIsWrittenAnewFiresTheTriggerOfAnUpdate() async throws {
+        try a.shell(
+            """
+            CREATE TABLE tally (rating INTEGER PRIMARY KEY, last TEXT);
+            CREATE TRIGGER change AFTER UPDATE OF rating ON Note
+            BEGIN INSERT OR REPLACE INTO tally VALUES (NEW.rating, NEW.id); END;
+            INSERT INTO Note (id, rating) VALUES ('1', 5), ('2', 5)
+            """)
+        try await a.store.foldPendingChanges()
+        try await a.store.database.write { [store = a.store] db in
+            let writer = RecordWriter(db, store.tables)
+            for id in ["1", "2", "3"] {
+                let state = try #require(
+                    try store.state(db, of: RecordName("Note|~|\(id == "3" ? "2" : id)")))
+                let named = RecordState(name: try RecordName("Note|~|\(id)"), fields: state.fields)
+                try writer.writeRow(named, in: #require(store.tables["Note"]), from: nil)
+            }
+        }
+        #expect(try a.rows("SELECT * FROM tally") == ["5|2"])
+        #expect(try a.rows("SELECT id, rating FROM Note ORDER BY id") == ["1|5", "2|5", "3|5"])
+    }
 }
