@@ -27,11 +27,11 @@ extension RecordWriter {
         let hashes = hashes ?? hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: peer)
         guard try writeNewMetadata(state, layout, hashes, note) else { return false }
-        let isWritten = try DatabaseError.catchingConstraint {
+        let isWritten = try db.catchingConstraint {
             try layout.insert(state.name, state.fields, dateText(of: state))
         }
         guard isWritten, !sound.isTargetMissing, try !isAltered(state, in: layout.table) else {
-            if isWritten { try layout.table.delete(db, state.name) }
+            if isWritten { try deleteRow(state.name, in: layout.table) }
             try removeMetadata(state.name)
             return false
         }

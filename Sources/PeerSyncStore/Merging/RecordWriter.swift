@@ -124,7 +124,8 @@ final class RecordWriter {
             if isDated, changed.isEmpty { return }
             do {
                 if try layout(of: state.name, changed)?.update(state.name, changed, date) == true { return }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && changed.isEmpty
+            } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_CONSTRAINT && changed.isEmpty && db.isInsideTransaction
             {
                 // The row shows all that it has to: an app that lets nobody change it only keeps it from getting its date.
                 return
@@ -149,6 +150,16 @@ final class RecordWriter {
         let fields = zip(table.fieldNames, row.values).map { RecordField(name: $0, value: $1, stamp: stamp) }
         let isDated = table.modificationDate == nil || row.modificationDate == dateText(of: state)
         try writeRow(state, in: table, from: fields, isDated: isDated)
+    }
+
+    /// Removes a record's row, with the capture triggers paused. What is deleted for all machines goes, whatever a trigger of the
+    /// app's says: where one refuses that, or keeps the row, it removes the row once more without any trigger.
+    func deleteRow(_ name: RecordName, in table: RecordTable) throws {
+        let isTaken = try db.catchingConstraint { try table.delete(db, name) }
+        guard try !isTaken || hasTriggersOfOthers(table) && table.exists(db, name) else { return }
+        let wereOn = CaptureTriggers.switchOff(db)
+        defer { if wereOn { CaptureTriggers.switchOn(db) } }
+        try table.delete(db, name)
     }
 
     /// The fields with other values than those of a row.

@@ -75,7 +75,7 @@ extension WorkingSet {
         guard try table.canHold(record.shown) && contest.makeRoom(for: record, in: table) else {
             return false
         }
-        let isWritten = try DatabaseError.catchingConstraint {
+        let isWritten = try db.catchingConstraint {
             let shown = record.shown
             if let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow {
                 try writer.writeRow(shown, in: table, from: present)
@@ -96,7 +96,7 @@ extension WorkingSet {
     private func removeRows() throws {
         let leaving = order.filter(isLeaving).map(\.name)
         try LeavesFirst(leaving) { loaded($0).map(references(ofRow:)) ?? [] }.run { name in
-            try tables[name.recordType]?.delete(db, name)
+            if let table = tables[name.recordType] { try writer.deleteRow(name, in: table) }
             loaded(name)?.row = .absent
         }
     }

@@ -205,7 +205,7 @@ final class RecordTable: Sendable {
         bindings.append(date)
         appendKey(of: name, to: &bindings)
         let sql = "UPDATE \(sqlName) SET \(modificationDate) = ? WHERE \(key.condition)"
-        _ = try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
+        _ = try db.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
     }
 
     /// The fields of a row just written whose columns return another value. For example, a peer whose table has other

@@ -89,7 +89,7 @@ struct UniqueIndex: Sendable {
     private func update(_ db: Database, _ name: RecordName, in table: RecordTable) throws -> Bool {
         var bindings = Bindings()
         table.appendKey(of: name, to: &bindings)
-        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
+        return try db.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
             && db.changesCount > 0
     }
 }

@@ -108,4 +108,57 @@ struct RefusingTriggerTests {
         #expect(try a.rows("SELECT * FROM tally") == ["5|2"])
         #expect(try a.rows("SELECT id, rating FROM Note ORDER BY id") == ["1|5", "2|5", "3|5"])
     }
+
+    // MARK: Deletions
+
+    /// Gives both machines two notes, and deletes the first on the other machine than that with the trigger.
+    private func deleteElsewhere(_ trigger: String) async throws {
+        try a.shell("INSERT INTO Note (id, title) VALUES ('1', 'x'), ('2', 'y')")
+        try await a.sync(with: b)
+        try b.shell("INSERT INTO Comment VALUES ('1', 'mine');" + trigger)
+        try a.shell("DELETE FROM Note WHERE id = '1'")
+        try await a.sync(with: b)
+    }
+
+    @Test(arguments: [
+        "BEFORE DELETE ON Note BEGIN SELECT RAISE(ABORT, 'kept'); END",
+        "AFTER DELETE ON Note BEGIN SELECT RAISE(FAIL, 'kept'); END",
+        "BEFORE DELETE ON Comment BEGIN SELECT RAISE(ABORT, 'kept'); END",
+    ])
+    func whatIsDeletedElsewhereGoesAlthoughATriggerRefusesIt(trigger: String) async throws {
+        try await deleteElsewhere("CREATE TRIGGER keep \(trigger)")
+        #expect(try b.rows("SELECT id FROM Note") == ["2"])
+        #expect(try b.rows("SELECT * FROM Comment") == [])
+        #expect(try await a.digest() == b.digest())
+        #expect(try await b.store.database.read { try b.store.upkeep.check($0) }.isSound)
+        // Writes are captured again.
+        try await b.store.database.write { try $0.execute(sql: "UPDATE Note SET title = 'z'") }
+        try await a.sync(with: b)
+        #expect(try a.rows("SELECT id, title FROM Note") == ["2|z"])
+    }
+
+    @Test func aZoneIsErasedAlthoughATriggerRefusesDeletions() async throws {
+        try a.shell(
+            """
+            INSERT INTO Note (id, title) VALUES ('1', 'x');
+            CREATE TRIGGER keep BEFORE DELETE ON Note BEGIN SELECT RAISE(ABORT, 'kept'); END
+            """)
+        try await a.store.database.write { [store = a.store] db in
+            _ = try store.zones.erase(db, #require(try Zones.all(db).first))
+        }
+        #expect(try a.rows("SELECT id FROM Note") == [])
+    }
+
+    /// Such a trigger leaves nothing of the transaction, so nothing may go on.
+    @Test func aTriggerThatEndsTheTransactionLeavesNothingHalfDone() async throws {
+        try a.shell("INSERT INTO Note (id, title) VALUES ('1', 'x'), ('2', 'y')")
+        try b.shell(
+            "CREATE TRIGGER keep BEFORE INSERT ON Note WHEN NEW.id = '2' BEGIN SELECT RAISE(ROLLBACK, 'no'); END"
+        )
+        await #expect(throws: DatabaseError.self) { try await a.sync(with: b) }
+        #expect(try b.rows("SELECT remoteRecordID FROM grdb_sync_remoteRecord") == [])
+        try b.shell("DROP TRIGGER keep")
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT id FROM Note ORDER BY id") == ["1", "2"])
+    }
 }
