@@ -103,10 +103,10 @@ extension RecordWriter {
         return try writeMetadata(state.name, note, blob, replacing: false)
     }
 
-    /// Whether a trigger of the app's has changed a row that this writer has just written.
+    /// Whether a trigger of the app's has changed a row that this writer has just written, or has removed it.
     private func isAltered(_ state: RecordState, in table: RecordTable) throws -> Bool {
         guard try hasTriggersOfOthers(table) else { return false }
-        return try !table.alteredFields(db, state, isTriggered: true).isEmpty
+        return try table.alteredFields(db, state, isTriggered: true)?.isEmpty != true
     }
 
     private func removeMetadata(_ name: RecordName) throws {

@@ -65,7 +65,7 @@ extension WorkingSet {
 
     /// Writes the row of a record whose place is in its table.
     ///
-    /// - Returns: false when a constraint of the table refused it.
+    /// - Returns: false when a constraint of the table, or a trigger of the app's, refused it.
     private func writeRow(_ record: WorkingRecord, _ contest: inout UniqueContest) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
         guard
@@ -75,6 +75,7 @@ extension WorkingSet {
         guard try table.canHold(record.shown) && contest.makeRoom(for: record, in: table) else {
             return false
         }
+        var altered: Set<String>?
         let isWritten = try db.catchingConstraint {
             let shown = record.shown
             if let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow {
@@ -82,11 +83,10 @@ extension WorkingSet {
             } else {
                 try writer.writeRow(shown, in: table, asFound: record.row == .found)
             }
-            record.alteredFields = try table.alteredFields(
-                db, shown, isTriggered: writer.hasTriggersOfOthers(table)
-            ).union(record.emptiedFields)
+            altered = try table.alteredFields(db, shown, isTriggered: writer.hasTriggersOfOthers(table))
         }
-        guard isWritten else { return false }
+        guard isWritten, let altered else { return false }
+        record.alteredFields = altered.union(record.emptiedFields)
         record.row = .written
         record.emptiedInRow = record.emptiedFields
         return true

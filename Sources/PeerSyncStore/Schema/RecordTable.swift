@@ -213,7 +213,8 @@ final class RecordTable: Sendable {
     /// that it passes on exactly what it has received.
     ///
     /// - Parameter isTriggered: whether a trigger of the app's may have written into the row as well.
-    func alteredFields(_ db: Database, _ state: RecordState, isTriggered: Bool) throws -> Set<String> {
+    /// - Returns: nil when there is no row: such a trigger has kept it away.
+    func alteredFields(_ db: Database, _ state: RecordState, isTriggered: Bool) throws -> Set<String>? {
         let isSuspicious =
             if isTriggered {
                 true
@@ -224,7 +225,8 @@ final class RecordTable: Sendable {
                     column(field.name).map { !$0.surelyKeeps(field.value) } ?? false
                 }
             }
-        guard isSuspicious, let values = try values(db, state.name) else { return [] }
+        guard isSuspicious else { return [] }
+        guard let values = try values(db, state.name) else { return nil }
         var altered: Set<String> = []
         for (field, value) in zip(type.fields, values) {
             if let written = state.field(field.name), written.value != value { altered.insert(field.name) }

@@ -109,6 +109,33 @@ struct RefusingTriggerTests {
         #expect(try a.rows("SELECT id, rating FROM Note ORDER BY id") == ["1|5", "2|5", "3|5"])
     }
 
+    /// Whether a row is new to the store or waits for nothing any more: if it is not there, it is held.
+    @Test(arguments: [
+        "BEFORE INSERT ON Note WHEN NEW.id = '1' BEGIN SELECT RAISE(IGNORE); END",
+        "AFTER INSERT ON Note WHEN NEW.id = '1' BEGIN DELETE FROM Note WHERE id = NEW.id; END",
+    ])
+    func aRowThatATriggerLeavesOutIsHeld(trigger: String) async throws {
+        try b.shell("CREATE TRIGGER leaveOut \(trigger)")
+        try a.shell("INSERT INTO Note (id, title) VALUES ('1', 'x'), ('2', 'y')")
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT id FROM Note") == ["2"])
+        #expect(try await b.status().heldRecords.map(\.name.description) == ["Note|~|1"])
+        #expect(try await a.digest() == b.digest())
+        #expect(try await b.store.database.read { try b.store.upkeep.check($0) }.isSound)
+    }
+
+    /// The row shows what it had; what somebody wrote goes on to other machines.
+    @Test func aRowThatATriggerDoesNotLetChangeKeepsItsValuesHere() async throws {
+        try a.shell("INSERT INTO Note (id, title) VALUES ('1', 'x')")
+        try await a.sync(with: b)
+        try b.shell("CREATE TRIGGER leave BEFORE UPDATE ON Note BEGIN SELECT RAISE(IGNORE); END")
+        try a.shell("UPDATE Note SET title = 'new'")
+        try await a.sync(with: b)
+        #expect(try b.rows("SELECT title FROM Note") == ["x"])
+        #expect(try await b.state("Note|~|1")?.field("title")?.value == .text("new"))
+        #expect(try await a.digest() == b.digest())
+    }
+
     // MARK: Deletions
 
     /// Gives both machines two notes, and deletes the first on the other machine than that with the trigger.
@@ -122,6 +149,8 @@ struct RefusingTriggerTests {
 
     @Test(arguments: [
         "BEFORE DELETE ON Note BEGIN SELECT RAISE(ABORT, 'kept'); END",
+        "BEFORE DELETE ON Note BEGIN SELECT RAISE(IGNORE); END",
+        "AFTER DELETE ON Note BEGIN INSERT INTO Note (id) VALUES (OLD.id); END",
         "AFTER DELETE ON Note BEGIN SELECT RAISE(FAIL, 'kept'); END",
         "BEFORE DELETE ON Comment BEGIN SELECT RAISE(ABORT, 'kept'); END",
     ])
