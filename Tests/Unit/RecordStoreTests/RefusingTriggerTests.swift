@@ -45,8 +45,7 @@ struct RefusingTriggerTests {
 
     /// GRDB recommends this way to change a table: create, copy, drop, rename. No value differs, so nothing is written.
     @Test func aTableThatWasMadeAnewIsNotWrittenOnceMore() throws {
-        let open: VersionedApp.Opening = { try RecordStore($0, schema: Self.schema, replica: $1) }
-        let app = try VersionedApp(1, Self.table, open)
+        let app = try VersionedApp(1, Self.table, Self.open)
         try app.execute("INSERT INTO Note (id, title, rating) VALUES ('1', 'x', 8), ('2', 'y', NULL)")
         let states = try app.states()
         try app.migrate(
@@ -58,7 +57,7 @@ struct RefusingTriggerTests {
             CREATE TABLE seen (id TEXT);
             CREATE TRIGGER see AFTER UPDATE ON Note BEGIN INSERT INTO seen VALUES (NEW.id); END;
             \(Self.lock)
-            """, open)
+            """, Self.open)
         #expect(try app.rows("SELECT id, title, rating FROM Note ORDER BY id") == ["1|x|8", "2|y|-"])
         #expect(try app.rows("SELECT id FROM seen") == [])
         #expect(try app.states() == states)
@@ -134,6 +133,50 @@ struct RefusingTriggerTests {
         #expect(try b.rows("SELECT title FROM Note") == ["x"])
         #expect(try await b.state("Note|~|1")?.field("title")?.value == .text("new"))
         #expect(try await a.digest() == b.digest())
+    }
+
+    // MARK: When the trigger is gone
+
+    /// An app that has a note and holds another one, which a trigger has refused.
+    private static func appThatHolds() throws -> VersionedApp {
+        let app = try VersionedApp(1, table, open)
+        try app.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON Note WHEN NEW.id = '1' BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+        let stamp = Stamp(time: HybridTime(milliseconds: 1_700_000_000_000), replica: ReplicaID(rawValue: 7))
+        let states = try ["1", "2"].map { id in
+            RecordState(
+                name: try RecordName("Note|~|\(id)"),
+                fields: [RecordField(name: "title", value: .text("x"), stamp: stamp)])
+        }
+        _ = try app.database.write { try app.store.merge($0, states) }
+        #expect(try app.rows("SELECT id FROM Note") == ["2"])
+        return app
+    }
+
+    private static func open(_ database: DatabaseQueue, _ replica: ReplicaID) throws -> RecordStore {
+        try RecordStore(database, schema: schema, replica: replica)
+    }
+
+    @Test func anOpeningTriesAgainWhatWasRefused() throws {
+        let app = try Self.appThatHolds()
+        try app.migrate("", Self.open)
+        #expect(try app.rows("SELECT id FROM Note") == ["2"])
+        try app.migrate("DROP TRIGGER refuse", Self.open)
+        #expect(try app.rows("SELECT id FROM Note ORDER BY id") == ["1", "2"])
+        #expect(try app.isSound)
+        // The next one finds nothing new, and writes nothing.
+        let changes = try app.database.read { $0.totalChangesCount }
+        try app.migrate("", Self.open)
+        #expect(try app.database.read { $0.totalChangesCount } == changes)
+    }
+
+    @Test func aRepairTriesAgainWhatWasRefused() throws {
+        let app = try Self.appThatHolds()
+        try app.execute("DROP TRIGGER refuse")
+        _ = try app.database.write { try app.store.upkeep.repair($0) }
+        #expect(try app.rows("SELECT id FROM Note ORDER BY id") == ["1", "2"])
+        #expect(try app.isSound)
     }
 
     // MARK: Deletions
