@@ -76,6 +76,13 @@ struct DeclaredIndex {
     }
 }
 
+extension Database {
+    /// Tells those who observe a table that the last statement has changed it: SQLite reports no changes of a table WITHOUT ROWID.
+    func notifyIfChanged(_ table: String) throws {
+        if changesCount > 0 { try notifyChanges(in: Table(table)) }
+    }
+}
+
 extension String {
     /// The name of a table, a column or a trigger as SQL takes it, whatever characters it has. GRDB's
     /// `quotedDatabaseIdentifier` leaves quotation marks in it as they are.
