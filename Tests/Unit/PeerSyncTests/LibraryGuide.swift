@@ -109,6 +109,21 @@ func renameTag(_ database: some DatabaseWriter) async throws {
     }
 }
 
+func createTrigger() -> DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("time of the last edit") { db in
+        try RecordStore.createCapturePause(db)
+        try db.execute(
+            sql: """
+                CREATE TRIGGER touched AFTER UPDATE OF title ON Item
+                WHEN NOT EXISTS (SELECT 1 FROM grdb_sync_capturePause)
+                BEGIN UPDATE Item SET editedAt = CURRENT_TIMESTAMP WHERE id = NEW.id; END
+                """)
+    }
+    // Not shown.
+    return migrator
+}
+
 func dropColumn() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("books without a shelf") { db in
