@@ -21,6 +21,13 @@ extension Database {
         return columns
     }
 
+    /// Whether a table is declared STRICT.
+    func isStrict(_ table: String) throws -> Bool {
+        try Bool.fetchOne(
+            cachedStatement(sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?"),
+            arguments: [table]) ?? false
+    }
+
     /// The statement that created a table: SQLite shows some of what it says nowhere else. Empty when it cannot be read.
     func declaration(of table: String) throws -> [SQLToken] {
         let sql = try String.fetchOne(

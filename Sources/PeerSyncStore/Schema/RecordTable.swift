@@ -48,10 +48,12 @@ final class RecordTable: Sendable {
         hasFollowers = relationships.contains { $0.rule == .cascade || !$0.rule.needsTarget }
         sqlName = type.table.sqlName
         fieldNames = type.fieldNames
+        let isStrict = try db.isStrict(type.table)
         columns = type.fields.map { field in
             let target = Relationship(recordType: type.name, field: field).flatMap { keys[$0.target] }
             return RecordColumn(
-                field, ColumnAffinity(declaredType: declarations[field.column] ?? ""), target: target,
+                field, ColumnAffinity(declaredType: declarations[field.column] ?? "", isStrict: isStrict),
+                target: target,
                 indexInKey: key.columns.firstIndex { $0.name == field.column })
         }
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
