@@ -179,6 +179,14 @@ private func grants(_ sync: SyncEngine) async throws {
     try await sync.store.peers.forget("lost laptop")
 }
 
+private func writeIntoZone(_ sync: SyncEngine) async throws {
+    let club = try await sync.store.zones.find(named: "club")
+    try await sync.store.write { db in
+        try db.execute(sql: "INSERT INTO TodoList (id, title) VALUES ('2', 'Summer party')")
+        _ = try sync.store.fold(db, newIn: .one(club))
+    }
+}
+
 private func household(_ sync: SyncEngine) async throws {
     let members = try await sync.store.household.members()
     print(members.map { "\($0.name), introduced by \($0.introducer)" })
