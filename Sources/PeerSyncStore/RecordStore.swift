@@ -50,8 +50,8 @@ public final class RecordStore: Sendable {
     ///   - now: a wall clock of the caller's, for tests, in milliseconds since 1970. It also stamps what programs write
     ///     through `database`: it replaces SQL's `julianday()` without arguments there for good. Without one, the clock
     ///     is that of the machine.
-    /// - Throws: ``RecordStoreError``: `newerFormat` and `corrupt`, before anything is changed; `tableMismatch` when a
-    ///   table of the schema is missing or differs; errors of SQLite.
+    /// - Throws: ``RecordStoreError``, before anything is changed: `newerFormat` and `corrupt`; `tableMismatch` when a table of the
+    ///   schema is missing or differs; `invalidSchema` when one cannot be synced as the schema says. Errors of SQLite.
     public init(
         _ database: any DatabaseWriter, schema: RecordSchema, replica: ReplicaID,
         assetDirectory: AssetDirectory? = nil,
@@ -296,7 +296,7 @@ public final class RecordStore: Sendable {
     }
 
     /// Folds what any program has written to the tables since the last fold, as part of the open transaction. What this store lists
-    /// of its records then has it.
+    /// of its records then has it. To choose a zone, call it in ``write(_:)``, which first takes in what other programs wrote.
     ///
     /// - Parameters:
     ///   - db: the connection of the open transaction.

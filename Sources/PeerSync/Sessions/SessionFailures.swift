@@ -43,7 +43,7 @@ extension PeerSyncError {
     }
 
     /// Says what a failure of this machine's store means to the user here.
-    init(store error: any Error) {
+    package init(store error: any Error) {
         switch error {
         case let error as PeerSyncError: self = error
         case let error as RecordStoreError: self.init(error)

@@ -5,7 +5,7 @@ import ServiceLifecycle
 /// A mailbox that is kept in step for as long as the program runs.
 extension Mailbox: Service {
     /// Keeps the store in step with the mailbox: it looks after changes of the store, when a folder changes, and regularly. A storage that cannot
-    /// be used is told once, and asked again.
+    /// be used is told once, and asked again; so is a store that another program holds.
     ///
     /// Runs until the task is cancelled or the service group shuts down. While sync is switched off, it waits.
     ///
@@ -73,15 +73,29 @@ extension Mailbox: Service {
                 if told != nil { onEvent(.recovered) }
                 told = nil
                 failures = 0
-            } catch let error as MailboxError {
+            } catch {
+                let error = try Self.failure(error)
                 failures += 1
                 if told != error.message { onEvent(.failed(error)) }
                 told = error.message
-                guard try await engine.store.mailboxes.all().contains(where: { $0.name == name }) else {
-                    throw error
-                }
+                // A store that cannot be read now may have it.
+                let known = try? await engine.store.mailboxes.all()
+                guard known?.contains(where: { $0.name == name }) ?? true else { throw error }
             }
             await pause.sleep(self.pause(after: failures, waitsUntil: waitsUntil, now: engine.store.now()))
+        }
+    }
+
+    /// What to tell of an error after which the next pass may succeed, such as that of a database that another program holds.
+    ///
+    /// - Throws: the error, if it ends ``run()``.
+    private static func failure(_ error: any Error) throws -> MailboxError {
+        switch error {
+        case let error as MailboxError: return error
+        case is CancellationError: throw error
+        case let error as PeerSyncError where [.switchedOff, .storeUnusable].contains(error.code): throw error
+        default:
+            return MailboxError(.other, PeerSyncError(store: error).message, underlying: error)
         }
     }
 

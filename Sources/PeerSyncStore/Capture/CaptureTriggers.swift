@@ -36,7 +36,12 @@ enum CaptureTriggers {
     static func statements(for table: RecordTable) -> [(name: String, sql: String)] {
         let fields = table.columns.map(\.sqlName)
         // Without the column's own collation, which may take different texts for the same.
-        let differs = fields.map { "OLD.\($0) IS NOT NEW.\($0) COLLATE BINARY" }
+        let differs = table.columns.map { column in
+            let (old, new) = ("OLD.\(column.sqlName)", "NEW.\(column.sqlName)")
+            // To SQL 1 and 1.0 are the same. Only a column without affinity can have either.
+            let kind = column.affinity == .blob ? " OR typeof(\(old)) <> typeof(\(new))" : ""
+            return "\(old) IS NOT \(new) COLLATE BINARY\(kind)"
+        }
         let changed = differs.enumerated().map { "((\($1)) << \($0))" }.joined(separator: " | ")
         // Most updates change one column. This condition ends with the first column that differs; the mask compares
         // all.

@@ -10,6 +10,9 @@ enum WithheldRecords {
         let state: RecordState
     }
 
+    /// Tells those who observe the table what the last statement has changed.
+    private static func notify(_ db: Database) throws { try db.notifyIfChanged("grdb_sync_withheldRecord") }
+
     static func isAny(_ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)")) ?? false
@@ -95,6 +98,7 @@ enum WithheldRecords {
                 ON CONFLICT (recordName, peer) DO UPDATE SET state = excluded.state
                 """
         ).execute(arguments: [state.name.description, peer, zone, now, Data(blob)])
+        try notify(db)
     }
 
     /// Notes that a record is not sent.
@@ -110,6 +114,7 @@ enum WithheldRecords {
                 """
         ).execute(
             arguments: [name.description, FuseTables.here, zone, now, isElsewhere ? Data() : nil])
+        try notify(db)
     }
 
     /// The records of a zone that are not sent, and that another machine has as they were.
@@ -127,6 +132,7 @@ enum WithheldRecords {
         try db.cachedStatement(
             sql: "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer <> \(FuseTables.here)"
         ).execute(arguments: [name.description])
+        try notify(db)
     }
 
     /// Removes what peers have sent of a record before it was deleted for ever: nothing of that may stay.
@@ -137,12 +143,14 @@ enum WithheldRecords {
             try db.cachedStatement(
                 sql: "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer = ?"
             ).execute(arguments: [state.name.description, entry.peer])
+            try notify(db)
         }
     }
 
     static func remove(_ db: Database, peer: Int64, zone: Int64) throws {
         try db.execute(
             sql: "DELETE FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ?", arguments: [peer, zone])
+        try notify(db)
     }
 
     /// Drops what a peer has sent and nobody has decided about. It sends all again if it is paired once more.

@@ -35,6 +35,7 @@ enum MailboxRefusals {
                         VALUES (?, ?, ?, ?, ?)
                         """
                 ).execute(arguments: [peer, zone, name.description, reason.rawValue, mailbox])
+                try RefusedRecords.notify(db)
                 news[reason, default: []].append(name)
             }
         }
@@ -123,6 +124,7 @@ extension ZoneLog {
         try db.execute(
             sql: "DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND mailbox = ?",
             arguments: [peer, mailbox])
+        try RefusedRecords.notify(db)
     }
 
     /// Whether a peer has said in a mailbox that it refused anything, in any zone.

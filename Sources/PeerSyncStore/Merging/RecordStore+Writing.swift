@@ -190,12 +190,28 @@ extension RecordStore {
 
     /// Gives held records a row whose values were those of rows that are gone.
     func tryHeldAgain(_ db: Database) throws {
-        let set = WorkingSet(db, tables)
         for table in tables.all where !table.uniqueIndexes.isEmpty {
-            for name in try HeldReferenceTable.referrers(db, of: table.type.name) {
-                try set.known(name)?.treatment = .saveAnew
-            }
+            try saveAnew(db, HeldReferenceTable.referrers(db, of: table.type.name))
         }
+    }
+
+    /// Lets every held record try again: what has refused it may be gone, such as a trigger or a CHECK.
+    func tryAllHeldAgain(_ db: Database) throws {
+        let held = try RecordName.fetchAll(
+            db,
+            sql: """
+                SELECT remoteRecordID FROM grdb_sync_remoteRecord
+                WHERE status = \(RecordStatus.held.rawValue) AND status <> 0 ORDER BY remoteRecordID
+                """
+        ).filter { tables[$0.recordType] != nil }
+        for start in stride(from: 0, to: held.count, by: 5000) {
+            try saveAnew(db, Array(held[start..<min(start + 5000, held.count)]))
+        }
+    }
+
+    private func saveAnew(_ db: Database, _ names: [RecordName]) throws {
+        let set = WorkingSet(db, tables)
+        for name in names { try set.known(name)?.treatment = .saveAnew }
         _ = try set.save(generation: generation)
     }
 }

@@ -27,11 +27,11 @@ extension RecordWriter {
         let hashes = hashes ?? hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: peer)
         guard try writeNewMetadata(state, layout, hashes, note) else { return false }
-        let isWritten = try DatabaseError.catchingConstraint {
+        let isWritten = try db.catchingConstraint {
             try layout.insert(state.name, state.fields, dateText(of: state))
         }
         guard isWritten, !sound.isTargetMissing, try !isAltered(state, in: layout.table) else {
-            if isWritten { try layout.table.delete(db, state.name) }
+            if isWritten { try deleteRow(state.name, in: layout.table) }
             try removeMetadata(state.name)
             return false
         }
@@ -55,10 +55,8 @@ extension RecordWriter {
         let hashes = hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: nil)
         guard try writeNewMetadata(state, layout, hashes, note) else { return false }
-        guard
-            try layout.table.setModificationDate(db, of: state.name, to: dateText(of: state), from: written),
-            try !isAltered(state, in: layout.table)
-        else {
+        try layout.table.setModificationDate(db, of: state.name, to: dateText(of: state), from: written)
+        guard try !isAltered(state, in: layout.table) else {
             try removeMetadata(state.name)
             return false
         }
@@ -105,10 +103,10 @@ extension RecordWriter {
         return try writeMetadata(state.name, note, blob, replacing: false)
     }
 
-    /// Whether a trigger of the app's has changed a row that this writer has just written.
+    /// Whether a trigger of the app's has changed a row that this writer has just written, or has removed it.
     private func isAltered(_ state: RecordState, in table: RecordTable) throws -> Bool {
         guard try hasTriggersOfOthers(table) else { return false }
-        return try !table.alteredFields(db, state, isTriggered: true).isEmpty
+        return try table.alteredFields(db, state, isTriggered: true)?.isEmpty != true
     }
 
     private func removeMetadata(_ name: RecordName) throws {

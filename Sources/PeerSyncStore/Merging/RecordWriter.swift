@@ -110,16 +110,56 @@ final class RecordWriter {
     /// Writes a record's row: the columns of its fields that the table has, and `modificationDate`. Columns that no
     /// replica has written keep their values, or take their defaults.
     ///
-    /// - Parameter present: the fields with the values of the row; it then writes only what differs. nil if nobody knows them.
-    func writeRow(_ state: RecordState, in table: RecordTable, from present: [RecordField]?) throws {
+    /// - Parameters:
+    ///   - present: the fields with the values of the row; it then writes only what differs. nil if nobody knows them.
+    ///   - isDated: whether the row has the right `modificationDate` already.
+    func writeRow(
+        _ state: RecordState, in table: RecordTable, from present: [RecordField]?, isDated: Bool = false
+    ) throws {
         let date = dateText(of: state)
         let fields =
             table.hasExactly(state.fields) ? state.fields : state.fields.filter { table.hasColumn($0.name) }
         if let present {
             let changed = changed(fields, from: present)
-            if try layout(of: state.name, changed)?.update(state.name, changed, date) == true { return }
+            if isDated, changed.isEmpty { return }
+            do {
+                if try layout(of: state.name, changed)?.update(state.name, changed, date) == true { return }
+            } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_CONSTRAINT && changed.isEmpty && db.isInsideTransaction
+            {
+                // The row shows all that it has to: an app that lets nobody change it only keeps it from getting its date.
+                return
+            }
         }
-        try layout(of: state.name, fields)?.upsert(state.name, fields, date)
+        guard let layout = try layout(of: state.name, fields) else { return }
+        guard try hasTriggersOfOthers(table) else { return try layout.upsert(state.name, fields, date) }
+        // SQLite runs the update of an upsert as OR ABORT, and puts that in the place of what the statements of triggers say.
+        if try !layout.update(state.name, fields, date), try !table.exists(db, state.name) {
+            try layout.insert(state.name, fields, date)
+        }
+    }
+
+    /// Does the same for a row whose values nobody knows. It looks at the row: a trigger of the app's may refuse even a write
+    /// that changes nothing, and the record would lose its row.
+    ///
+    /// - Parameter isFound: whether there is a row, and nobody has put a substitute into it.
+    func writeRow(_ state: RecordState, in table: RecordTable, asFound isFound: Bool) throws {
+        guard isFound, let row = try table.row(db, state.name), let stamp = state.newestWrite else {
+            return try writeRow(state, in: table, from: nil)
+        }
+        let fields = zip(table.fieldNames, row.values).map { RecordField(name: $0, value: $1, stamp: stamp) }
+        let isDated = table.modificationDate == nil || row.modificationDate == dateText(of: state)
+        try writeRow(state, in: table, from: fields, isDated: isDated)
+    }
+
+    /// Removes a record's row, with the capture triggers paused. What is deleted for all machines goes, whatever a trigger of the
+    /// app's says: where one refuses that, or keeps the row, it removes the row once more without any trigger.
+    func deleteRow(_ name: RecordName, in table: RecordTable) throws {
+        let isTaken = try db.catchingConstraint { try table.delete(db, name) }
+        guard try !isTaken || hasTriggersOfOthers(table) && table.exists(db, name) else { return }
+        let wereOn = CaptureTriggers.switchOff(db)
+        defer { if wereOn { CaptureTriggers.switchOn(db) } }
+        try table.delete(db, name)
     }
 
     /// The fields with other values than those of a row.

@@ -65,7 +65,7 @@ extension WorkingSet {
 
     /// Writes the row of a record whose place is in its table.
     ///
-    /// - Returns: false when a constraint of the table refused it.
+    /// - Returns: false when a constraint of the table, or a trigger of the app's, refused it.
     private func writeRow(_ record: WorkingRecord, _ contest: inout UniqueContest) throws -> Bool {
         guard record.placement == .inTable, let table = tables[record.name.recordType] else { return true }
         guard
@@ -75,15 +75,18 @@ extension WorkingSet {
         guard try table.canHold(record.shown) && contest.makeRoom(for: record, in: table) else {
             return false
         }
-        let isWritten = try DatabaseError.catchingConstraint {
+        var altered: Set<String>?
+        let isWritten = try db.catchingConstraint {
             let shown = record.shown
-            let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow
-            try writer.writeRow(shown, in: table, from: present)
-            record.alteredFields = try table.alteredFields(
-                db, shown, isTriggered: writer.hasTriggersOfOthers(table)
-            ).union(record.emptiedFields)
+            if let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow {
+                try writer.writeRow(shown, in: table, from: present)
+            } else {
+                try writer.writeRow(shown, in: table, asFound: record.row == .found)
+            }
+            altered = try table.alteredFields(db, shown, isTriggered: writer.hasTriggersOfOthers(table))
         }
-        guard isWritten else { return false }
+        guard isWritten, let altered else { return false }
+        record.alteredFields = altered.union(record.emptiedFields)
         record.row = .written
         record.emptiedInRow = record.emptiedFields
         return true
@@ -93,7 +96,7 @@ extension WorkingSet {
     private func removeRows() throws {
         let leaving = order.filter(isLeaving).map(\.name)
         try LeavesFirst(leaving) { loaded($0).map(references(ofRow:)) ?? [] }.run { name in
-            try tables[name.recordType]?.delete(db, name)
+            if let table = tables[name.recordType] { try writer.deleteRow(name, in: table) }
             loaded(name)?.row = .absent
         }
     }

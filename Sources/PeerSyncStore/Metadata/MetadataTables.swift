@@ -91,9 +91,7 @@ enum MetadataTables {
         CREATE INDEX grdb_sync_unsyncedRecordZone ON grdb_sync_unsyncedRecord (zone) WHERE zone IS NOT NULL;
 
         -- Has a row only inside a transaction in which the engine itself writes: the triggers then stay silent.
-        CREATE TABLE grdb_sync_capturePause (
-            id INTEGER PRIMARY KEY
-        );
+        \(CapturePause.create)
 
         -- Each run of a program that numbered changes has an id of its own, so that a store that was restored from
         -- a backup does not take a token for one of its own that it has never given out.

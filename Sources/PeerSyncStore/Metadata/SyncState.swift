@@ -27,6 +27,9 @@ struct SyncState {
     static let historySize = SyncState(name: "historySize")
     /// The setting of the fuse: a share and a number of records, or `off`; missing if nobody has set it.
     static let fuse = SyncState(name: "fuse")
+    /// SQLite's number of the database's schema when the store was opened last. It grows with each change of a table, a trigger or an
+    /// index.
+    static let schemaVersion = SyncState(name: "schemaVersion")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
     /// What these fields mean, in the same order, and their columns where these have other names. Earlier versions did not

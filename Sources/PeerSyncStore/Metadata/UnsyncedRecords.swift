@@ -17,6 +17,9 @@ enum UnsyncedRecords {
         }
     }
 
+    /// Tells those who observe the table what the last statement has changed.
+    private static func notify(_ db: Database) throws { try db.notifyIfChanged("grdb_sync_unsyncedRecord") }
+
     /// All entries by table and name, at most `limit` of them.
     ///
     /// - Parameter tables: those of the schema.
@@ -64,6 +67,7 @@ enum UnsyncedRecords {
                     SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE \(are))
                 """
         ).execute(arguments: [ids])
+        try notify(db)
         try db.cachedStatement(
             sql: """
                 INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
@@ -71,6 +75,7 @@ enum UnsyncedRecords {
                 WHERE \(are) AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
                 """
         ).execute(arguments: [ids])
+        try notify(db)
     }
 
     /// Whether any record is too large to travel.
@@ -86,6 +91,7 @@ enum UnsyncedRecords {
                 INSERT OR REPLACE INTO grdb_sync_unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
                 """
         ).execute(arguments: [name.recordType, name.description, zone, ReasonNumber.size.rawValue])
+        try notify(db)
     }
 
     /// Removes the note that a record is too large, if there is one.
@@ -94,6 +100,7 @@ enum UnsyncedRecords {
             sql: "DELETE FROM grdb_sync_unsyncedRecord WHERE recordType = ? AND recordName = ?"
         )
         .execute(arguments: [name.recordType, name.description])
+        try notify(db)
     }
 
     /// The name of a row, for people.

@@ -38,6 +38,13 @@ struct SQLToken {
     }
 }
 
+extension [SQLToken] {
+    /// Where some keywords stand one after the other.
+    func places(of keywords: [String]) -> [Int] {
+        indices.filter { self[$0...].prefix(keywords.count).elementsEqual(keywords) { $0.isWord($1) } }
+    }
+}
+
 extension UInt8 {
     fileprivate var asciiLowercase: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self

@@ -250,6 +250,7 @@ enum PeerTable {
                 WHERE ? OR acknowledgedSequence < excluded.acknowledgedSequence
                 """
         ).execute(arguments: [peer, zone, sequence, mayGoBack])
+        try db.notifyIfChanged("grdb_sync_peerZone")
     }
 
     // MARK: Sessions

@@ -162,13 +162,15 @@ extension Database {
     }
 }
 
-extension DatabaseError {
-    /// - Returns: false when a constraint refuses what `body` writes.
-    static func catchingConstraint(_ body: () throws -> Void) throws -> Bool {
+extension Database {
+    /// - Returns: false when a constraint, or a trigger, refuses what `body` writes.
+    /// - Throws: the error of a trigger that has ended the transaction with RAISE(ROLLBACK), and all others.
+    func catchingConstraint(_ body: () throws -> Void) throws -> Bool {
         do {
             try body()
             return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && isInsideTransaction
+        {
             return false
         }
     }

@@ -6,9 +6,12 @@ import PeerSyncModel
 enum ColumnAffinity {
     case integer, text, blob, real, numeric
 
-    init(declaredType: String) {
+    /// - Parameter isStrict: whether the table is STRICT. Only there it converts nothing in columns of the type ANY.
+    init(declaredType: String, isStrict: Bool = false) {
         let type = declaredType.uppercased()
-        if type.contains("INT") {
+        if isStrict, type == "ANY" {
+            self = .blob
+        } else if type.contains("INT") {
             self = .integer
         } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
             self = .text

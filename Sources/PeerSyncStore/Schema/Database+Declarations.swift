@@ -21,6 +21,22 @@ extension Database {
         return columns
     }
 
+    /// Whether a table is declared STRICT.
+    func isStrict(_ table: String) throws -> Bool {
+        try Bool.fetchOne(
+            cachedStatement(sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?"),
+            arguments: [table]) ?? false
+    }
+
+    /// The statement that created a table: SQLite shows some of what it says nowhere else. Empty when it cannot be read.
+    func declaration(of table: String) throws -> [SQLToken] {
+        let sql = try String.fetchOne(
+            cachedStatement(
+                sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"),
+            arguments: [table])
+        return SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
+    }
+
     /// The UNIQUE indexes and constraints that a table has beside its key.
     func declaredUniqueIndexes(of table: String) throws -> [DeclaredIndex] {
         let indexes = try Row.fetchAll(
@@ -64,6 +80,13 @@ struct DeclaredIndex {
         zip(columns.compactMap(\.self), collations).map { column, collation in
             "\(row)\(column.sqlName) = \(value(column)) COLLATE \(collation.sqlName)"
         }.joined(separator: " AND ")
+    }
+}
+
+extension Database {
+    /// Tells those who observe a table that the last statement has changed it: SQLite reports no changes of a table WITHOUT ROWID.
+    func notifyIfChanged(_ table: String) throws {
+        if changesCount > 0 { try notifyChanges(in: Table(table)) }
     }
 }
 

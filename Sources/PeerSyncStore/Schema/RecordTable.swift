@@ -20,6 +20,9 @@ final class RecordTable: Sendable {
     /// The UNIQUE indexes because of which `INSERT OR REPLACE` may remove another row than the one with its key. They may be on
     /// columns that are not synced.
     let replacingIndexes: [DeclaredIndex]
+    /// For SQL: what a statement of the engine's says so that no `ON CONFLICT` of the declaration decides what becomes of a row.
+    /// Empty for a table without: SQLite would put it in the place of what the statements of triggers say.
+    let conflictClause: String
     private let columnsByField: [String: RecordColumn]
     /// The column that the engine fills with the time of the newest write; nil for a table without it.
     let modificationDate: String?
@@ -45,18 +48,24 @@ final class RecordTable: Sendable {
         hasFollowers = relationships.contains { $0.rule == .cascade || !$0.rule.needsTarget }
         sqlName = type.table.sqlName
         fieldNames = type.fieldNames
+        let isStrict = try db.isStrict(type.table)
         columns = type.fields.map { field in
             let target = Relationship(recordType: type.name, field: field).flatMap { keys[$0.target] }
             return RecordColumn(
-                field, ColumnAffinity(declaredType: declarations[field.column] ?? ""), target: target,
+                field, ColumnAffinity(declaredType: declarations[field.column] ?? "", isStrict: isStrict),
+                target: target,
                 indexInKey: key.columns.firstIndex { $0.name == field.column })
         }
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
         let nullable = Set(declared.filter { !$0.isNotNull }.map(\.name))
         let indexes = try db.declaredUniqueIndexes(of: type.table)
+        conflictClause =
+            try db.declaration(of: type.table).places(of: ["ON", "CONFLICT"]).isEmpty ? "" : "OR ABORT "
         uniqueIndexes =
             type.holdsDuplicates
-            ? UniqueIndex.all(indexes, of: type.table, key, columns, nullable: nullable) : []
+            ? UniqueIndex.all(
+                indexes, of: type.table, key, columns, nullable: nullable, conflictClause: conflictClause)
+            : []
         replacingIndexes = indexes.filter { !$0.columns.contains(nil) && !$0.covers(key) }
         modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
         selectSQL = """
@@ -186,19 +195,19 @@ final class RecordTable: Sendable {
         for value in values { bindings.append(value) }
     }
 
-    /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger fires.
+    /// Writes a row's `modificationDate` where it differs; sync does not cover this column, so no trigger of its own fires. An app
+    /// that lets nobody change the row keeps it from getting its date.
     ///
     /// - Parameter written: what the row has there.
-    /// - Returns: false when a constraint of the table refused it.
     func setModificationDate(
         _ db: Database, of name: RecordName, to date: String?, from written: String?
-    ) throws -> Bool {
-        guard let modificationDate, date != written else { return true }
+    ) throws {
+        guard let modificationDate, date != written else { return }
         var bindings = Bindings()
         bindings.append(date)
         appendKey(of: name, to: &bindings)
         let sql = "UPDATE \(sqlName) SET \(modificationDate) = ? WHERE \(key.condition)"
-        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
+        _ = try db.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
     }
 
     /// The fields of a row just written whose columns return another value. For example, a peer whose table has other
@@ -206,7 +215,8 @@ final class RecordTable: Sendable {
     /// that it passes on exactly what it has received.
     ///
     /// - Parameter isTriggered: whether a trigger of the app's may have written into the row as well.
-    func alteredFields(_ db: Database, _ state: RecordState, isTriggered: Bool) throws -> Set<String> {
+    /// - Returns: nil when there is no row: such a trigger has kept it away.
+    func alteredFields(_ db: Database, _ state: RecordState, isTriggered: Bool) throws -> Set<String>? {
         let isSuspicious =
             if isTriggered {
                 true
@@ -217,7 +227,8 @@ final class RecordTable: Sendable {
                     column(field.name).map { !$0.surelyKeeps(field.value) } ?? false
                 }
             }
-        guard isSuspicious, let values = try values(db, state.name) else { return [] }
+        guard isSuspicious else { return [] }
+        guard let values = try values(db, state.name) else { return nil }
         var altered: Set<String> = []
         for (field, value) in zip(type.fields, values) {
             if let written = state.field(field.name), written.value != value { altered.insert(field.name) }

@@ -92,22 +92,15 @@ struct RecordTables: Sendable {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
     }
 
-    /// Whether every foreign key of a table is `DEFERRABLE INITIALLY DEFERRED`. SQLite shows this only in the text of
-    /// the declaration.
+    /// Whether every foreign key of a table is `DEFERRABLE INITIALLY DEFERRED`.
     private static func defersForeignKeys(_ table: String, _ db: Database) throws -> Bool {
         let keys = try Int.fetchOne(
             db.cachedStatement(sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)"),
             arguments: [table])
         guard let keys, keys > 0 else { return true }
-        let sql = try String.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"),
-            arguments: [table])
-        let tokens = SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
-        let clause = ["DEFERRABLE", "INITIALLY", "DEFERRED"]
-        let deferred = tokens.indices.count { index in
-            tokens[index...].prefix(clause.count).elementsEqual(clause) { $0.isWord($1) }
-                && (index == 0 || !tokens[index - 1].isWord("NOT"))
+        let tokens = try db.declaration(of: table)
+        let deferred = tokens.places(of: ["DEFERRABLE", "INITIALLY", "DEFERRED"]).count { index in
+            index == 0 || !tokens[index - 1].isWord("NOT")
         }
         return deferred == keys
     }

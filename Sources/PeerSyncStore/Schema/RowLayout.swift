@@ -112,7 +112,8 @@ final class RowLayout {
     private var insertSQL: String {
         let names = table.key.columns.map(\.name.sqlName) + writtenColumns
         let marks = names.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT OR ABORT INTO \(table.sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+        return
+            "INSERT \(table.conflictClause)INTO \(table.sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
     }
 
     private var upsertSQL: String {
@@ -123,7 +124,7 @@ final class RowLayout {
 
     private var updateSQL: String {
         let updates = writtenColumns.map { "\($0) = ?" }.joined(separator: ", ")
-        return "UPDATE OR ABORT \(table.sqlName) SET \(updates) WHERE \(table.key.condition)"
+        return "UPDATE \(table.conflictClause)\(table.sqlName) SET \(updates) WHERE \(table.key.condition)"
     }
 
     /// - Parameter isOneOfFew: whether the schema bounds the number of such statements, even if the layout lacks columns.

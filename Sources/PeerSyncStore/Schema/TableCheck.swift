@@ -62,23 +62,40 @@ enum TableCheck {
         let all = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT own.name, list."from", list.on_delete
-                    FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list
-                    WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND list.on_delete <> 'SET NULL'
+                    SELECT own.name, list."from", list.on_delete, list."to", part."notnull"
+                    FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list,
+                        pragma_table_xinfo(own.name) AS part
+                    WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND part.name = list."from" COLLATE NOCASE
                     """), arguments: [type.table])
         for row in all {
             let (table, column, action): (String, String, String) = (row[0], row[1], row[2])
-            // A row of a synced table must not go with a column that sync does not know.
             let other = schema.types.first { $0.table == table }
-            let isSynced = other != nil
-            let isReference = other?.references.contains { $0.column == column } == true
-            guard !isReference, isSynced || action != "CASCADE" else { continue }
-            let ways = isSynced ? "SET NULL, or sync the column" : "CASCADE or SET NULL"
+            guard other?.references.contains(where: { $0.column == column }) != true else { continue }
+            try checkTarget(row["to"], of: "\(table).\(column)", in: type, key)
+            // A row of a synced table must not go with a column that sync does not know.
+            let isNotNull: Bool = row["notnull"]
+            guard action != "SET NULL" || isNotNull, action != "CASCADE" || other != nil else { continue }
+            let empties = isNotNull ? "without NOT NULL and ON DELETE SET NULL" : "ON DELETE SET NULL"
+            let ways = other != nil ? "\(empties), or sync the column" : "ON DELETE CASCADE, or \(empties)"
             throw RecordStoreError(
                 .tableMismatch,
                 "the column \(table).\(column) refers to \(type.table) and is not synced, so it would keep others from deleting "
-                    + "there, or take rows along: declare it ON DELETE \(ways)")
+                    + "there, or take rows along: declare it \(ways)")
         }
+    }
+
+    /// Refuses a foreign key that sync does not know of, and that leads to a column in which sync writes.
+    private static func checkTarget(
+        _ target: String?, of column: String, in type: RecordType, _ key: RecordKey
+    ) throws {
+        let keyColumns = Set(key.columns.map { $0.name.lowercased() })
+        guard let target = target?.lowercased(), !keyColumns.contains(target),
+            let written = type.fields.map(\.column).first(where: { $0.lowercased() == target })
+        else { return }
+        throw RecordStoreError(
+            .tableMismatch,
+            "the column \(column) refers to \(type.table).\(written) and is not synced, so it would keep others from changing "
+                + "that: let it refer to the key of \(type.table)")
     }
 
     /// Refuses a column `recordName` that cannot hold a text: the alias of a rowid, and a column of another type in a
@@ -194,15 +211,31 @@ enum TableCheck {
         let synced = Set(
             key.columns.map(\.name) + type.fields.map(\.column))
         let generated = try generatedColumns(db, type.table)
-        let needy = columns.values.filter {
-            $0.isNotNull && ($0.defaultValueSQL ?? "NULL").uppercased() == "NULL" && !synced.contains($0.name)
-                && !generated.contains($0.name) && !RecordTable.isModificationDate($0)
-        }.map(\.name).sorted()
-        guard let name = needy.first else { return }
+        let local = columns.values.filter { !synced.contains($0.name) && !generated.contains($0.name) }
+            .sorted { $0.name < $1.name }
+        let foreign = try String.fetchSet(
+            db.cachedStatement(sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)"),
+            arguments: [type.table])
+        if let column = local.first(where: { foreign.contains($0.name) && hasDefault($0) }) {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the column \(type.table).\(column.name) is a foreign key, has a DEFAULT and is not synced, so no record of "
+                    + "another machine could be written without the row to which that leads: sync it, or let it be NULL by "
+                    + "default")
+        }
+        let needy = local.first { $0.isNotNull && !hasDefault($0) && !RecordTable.isModificationDate($0) }
+        guard let name = needy?.name else { return }
+        let ways =
+            foreign.contains(name) ? "sync it, or allow NULL" : "sync it, give it a DEFAULT, or allow NULL"
         throw RecordStoreError(
             .tableMismatch,
             "the column \(type.table).\(name) is NOT NULL, has no DEFAULT and is not synced, so no record of another machine "
-                + "could be written: sync it, give it a DEFAULT, or allow NULL")
+                + "could be written: \(ways)")
+    }
+
+    /// Whether a new row has a value in a column if nobody gives one.
+    private static func hasDefault(_ column: ColumnInfo?) -> Bool {
+        (column?.defaultValueSQL ?? "NULL").uppercased() != "NULL"
     }
 
     /// Refuses a UNIQUE column, because two machines that are offline may choose the same value; unless the app has said
@@ -245,8 +278,8 @@ enum TableCheck {
             ["BINARY", "NOCASE", "RTRIM"].contains($0.uppercased())
         }
         // An older version of the app sends no value, and the row then has one that its record does not tell.
-        let hasDefault = names.contains { (columns[$0]?.defaultValueSQL ?? "NULL").uppercased() != "NULL" }
-        guard isOfFields, !keyColumns.isSuperset(of: names), isBuiltIn, !hasDefault, !index.isPartial else {
+        let isFilled = names.contains { hasDefault(columns[$0]) }
+        guard isOfFields, !keyColumns.isSuperset(of: names), isBuiltIn, !isFilled, !index.isPartial else {
             throw RecordStoreError(
                 .invalidSchema,
                 "duplicates in \(type.table) cannot be held: the UNIQUE index \(index.name) has a WHERE, an "

@@ -21,21 +21,22 @@ struct UniqueIndex: Sendable {
     ///   - indexes: all UNIQUE ones that the table declares.
     ///   - columns: the synced ones.
     ///   - nullable: the columns that may be empty.
+    ///   - conflictClause: see ``RecordTable/conflictClause``.
     static func all(
         _ indexes: [DeclaredIndex], of table: String, _ key: RecordKey, _ columns: [RecordColumn],
-        nullable: Set<String>
+        nullable: Set<String>, conflictClause: String
     ) -> [UniqueIndex] {
         indexes.compactMap { index in
             let indexed = index.columns.compactMap { name in columns.first { $0.field.column == name } }
             guard indexed.count == index.columns.count else { return nil }
-            return UniqueIndex(table, key, indexed, index, nullable)
+            return UniqueIndex(table, key, indexed, index, nullable, conflictClause)
         }
     }
 
     /// - Returns: nil when all columns belong to the key.
     private init?(
         _ table: String, _ key: RecordKey, _ columns: [RecordColumn], _ declared: DeclaredIndex,
-        _ nullable: Set<String>
+        _ nullable: Set<String>, _ conflictClause: String
     ) {
         let free = columns.filter { $0.indexInKey == nil }
         guard let vacated = free.first(where: { nullable.contains($0.field.column) }) ?? free.first else {
@@ -56,7 +57,7 @@ struct UniqueIndex: Sendable {
                 }
             }
         vacateSQL =
-            "UPDATE OR ABORT \(table.sqlName) SET \(vacated.sqlName) = \(value) WHERE \(key.condition)"
+            "UPDATE \(conflictClause)\(table.sqlName) SET \(vacated.sqlName) = \(value) WHERE \(key.condition)"
     }
 
     /// The rows with the values that a record is to show: at most one. Its name is nil if sync cannot name it.
@@ -88,7 +89,7 @@ struct UniqueIndex: Sendable {
     private func update(_ db: Database, _ name: RecordName, in table: RecordTable) throws -> Bool {
         var bindings = Bindings()
         table.appendKey(of: name, to: &bindings)
-        return try DatabaseError.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
+        return try db.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
             && db.changesCount > 0
     }
 }

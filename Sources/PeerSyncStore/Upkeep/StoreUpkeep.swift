@@ -161,7 +161,7 @@ public struct StoreUpkeep: Sendable {
     /// It stamps a row that sync has missed right after the last write that sync knows of it; otherwise with the time
     /// of the row's `modificationDate`; and only without either with this moment. So the row beats nothing that another
     /// machine wrote later. It forgets the metadata of rows that are gone. Unless only lists were wrong, every peer then
-    /// compares everything in the next session, so that their records come back.
+    /// compares everything in the next session, so that their records come back. Held records try again.
     ///
     /// - Parameters:
     ///   - db: the open transaction.
@@ -170,7 +170,9 @@ public struct StoreUpkeep: Sendable {
     @discardableResult
     public func repair(_ db: Database, progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreCheck {
         _ = try store.fold(db)
-        return try mend(db, look(db, progress: progress))
+        let found = try mend(db, look(db, progress: progress))
+        try store.tryAllHeldAgain(db)
+        return found
     }
 
     private func mend(_ db: Database, _ look: Look) throws -> StoreCheck {

@@ -6,6 +6,9 @@ typealias RefusedNames = [Refusal.Reason: [RecordName]]
 
 /// The table `grdb_sync_refusedRecord`.
 enum RefusedRecords {
+    /// Tells those who observe the table what the last statement has changed.
+    static func notify(_ db: Database) throws { try db.notifyIfChanged("grdb_sync_refusedRecord") }
+
     /// All refused records, by peer, zone and name.
     static func all(_ db: Database) throws -> [RefusedRecord] {
         try Row.fetchAll(
@@ -43,6 +46,7 @@ enum RefusedRecords {
                 sql:
                     "INSERT OR REPLACE INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
             ).execute(arguments: [peer, zone, name.description, refusal.reason.rawValue])
+            try notify(db)
         }
     }
 
@@ -64,6 +68,7 @@ enum RefusedRecords {
             sql: """
                 DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND reason = ? RETURNING recordName
                 """, arguments: [peer, zone, reason.rawValue])
+        try notify(db)
         return try names.map { try RecordName($0) }
     }
 
@@ -78,11 +83,13 @@ enum RefusedRecords {
     static func removeTooLarge(_ db: Database, _ name: RecordName) throws {
         try db.cachedStatement(sql: "DELETE FROM grdb_sync_refusedRecord WHERE recordName = ? AND reason = ?")
             .execute(arguments: [name.description, Refusal.Reason.tooLarge.rawValue])
+        try notify(db)
     }
 
     static func remove(_ db: Database, _ name: RecordName, peer: Int64, zone: Int64) throws {
         try db.cachedStatement(
             sql: "DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"
         ).execute(arguments: [peer, zone, name.description])
+        try notify(db)
     }
 }

@@ -41,6 +41,7 @@ public struct StoreRefusals: Sendable {
             db,
             sql: "DELETE FROM grdb_sync_refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
             arguments: [zone.row, Refusal.Reason.tooLarge.rawValue])
+        try RefusedRecords.notify(db)
         // A refusal is no reason to give up a record that is in another zone by now.
         let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
             .map { try RecordName($0) }.sorted()

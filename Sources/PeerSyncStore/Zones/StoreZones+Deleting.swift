@@ -65,11 +65,12 @@ extension StoreZones {
         try store.forget(db, namesReferredTo(fromOutside: zone, db))
         try CaptureTriggers.paused(db) {
             try store.tables.deferForeignKeys(db)
+            let writer = RecordWriter(db, store.tables)
             let names = try String.fetchAll(
                 db, sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 0",
                 arguments: [zone.row])
             try LeavesFirst(names.map { try RecordName($0) }) { try targets(db, of: $0) }.run { name in
-                try store.tables[name.recordType]?.delete(db, name)
+                if let table = store.tables[name.recordType] { try writer.deleteRow(name, in: table) }
             }
             try RecordTraces.removeAll(db, in: zone.row)
             for sql in [

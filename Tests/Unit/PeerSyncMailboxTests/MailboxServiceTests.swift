@@ -106,6 +106,34 @@ import Testing
         #expect(try await machine.store.mailboxes.all()[0].lastErrorCode == nil)
     }
 
+    /// Another program holds the database for longer than this one waits.
+    @Test func aDatabaseThatIsHeldForLongEndsNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("items.sqlite").path
+            let machine = try await MailboxMachine("a", MemoryDisk(), path: path)
+            let (mailbox, told) = try await running(machine)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: path, configuration: configuration)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await mailbox.run() }
+                try await eventually("a pass", within: .seconds(300)) {
+                    try await machine.store.mailboxes.all()[0].lastSync != nil
+                }
+                try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+                try await eventually("a failure", within: .seconds(300)) {
+                    told.failures.withLock { $0.count } == 1
+                }
+                try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+                try await eventually("the end", within: .seconds(300)) {
+                    told.failures.withLock { $0.count } == 2
+                }
+                group.cancelAll()
+            }
+            #expect(told.failures.withLock { $0 } == ["other", "recovered"])
+        }
+    }
+
     /// A server that fails is spared; of a folder of this machine nobody else says that it is back.
     @Test(arguments: [1, 3, 50]) func aFolderThatIsAwayIsLookedForEveryMinute(failures: Int) {
         for interval in [Duration.seconds(60), .seconds(24 * 3600)] {

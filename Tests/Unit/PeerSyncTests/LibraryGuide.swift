@@ -109,6 +109,21 @@ func renameTag(_ database: some DatabaseWriter) async throws {
     }
 }
 
+func createTrigger() -> DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("time of the last edit") { db in
+        try RecordStore.createCapturePause(db)
+        try db.execute(
+            sql: """
+                CREATE TRIGGER touched AFTER UPDATE OF title ON Item
+                WHEN NOT EXISTS (SELECT 1 FROM grdb_sync_capturePause)
+                BEGIN UPDATE Item SET editedAt = CURRENT_TIMESTAMP WHERE id = NEW.id; END
+                """)
+    }
+    // Not shown.
+    return migrator
+}
+
 func dropColumn() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("books without a shelf") { db in
@@ -162,6 +177,14 @@ private func grants(_ sync: SyncEngine) async throws {
     try await sync.store.zones.create("club")
     try await sync.store.zones.grant(.read, to: "study", in: "club")
     try await sync.store.peers.forget("lost laptop")
+}
+
+private func writeIntoZone(_ sync: SyncEngine) async throws {
+    let club = try await sync.store.zones.find(named: "club")
+    try await sync.store.write { db in
+        try db.execute(sql: "INSERT INTO TodoList (id, title) VALUES ('2', 'Summer party')")
+        _ = try sync.store.fold(db, newIn: .one(club))
+    }
 }
 
 private func household(_ sync: SyncEngine) async throws {

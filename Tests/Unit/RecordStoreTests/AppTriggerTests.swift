@@ -73,6 +73,33 @@ struct AppTriggerTests {
         #expect(try machines[1].rows("SELECT id, title, edited FROM Note ORDER BY id") == rows)
     }
 
+    /// On a new installation the migrations of an app run before the engine is there, and later ones change its tables.
+    @Test func migrationsRunBeforeTheEngine() throws {
+        let database = try DatabaseQueue()
+        try database.write { db in
+            try db.execute(sql: Self.table)
+            try RecordStore.createCapturePause(db)
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER touched AFTER UPDATE OF title ON Note
+                    WHEN NOT EXISTS (SELECT 1 FROM grdb_sync_capturePause)
+                    BEGIN UPDATE Note SET edited = 'here' WHERE id = NEW.id; END;
+                    INSERT INTO Note (id, title) VALUES ('1', 'x');
+                    UPDATE Note SET title = 'y';
+                    CREATE TABLE new_Other (id TEXT);
+                    ALTER TABLE new_Other RENAME TO Other;
+                    ALTER TABLE Note RENAME COLUMN edited TO changed;
+                    ALTER TABLE Note RENAME COLUMN changed TO edited;
+                    """)
+            try RecordStore.createCapturePause(db)
+        }
+        _ = try RecordStore(database, tables: ["Note"], replica: ReplicaID(rawValue: 1))
+        try database.write {
+            try $0.execute(sql: "UPDATE Note SET edited = NULL; UPDATE Note SET title = 'z'")
+        }
+        #expect(try database.read { try String.fetchOne($0, sql: "SELECT edited FROM Note") } == "here")
+    }
+
     /// A trigger that another program has added while the store is open counts as well, and so does a temporary one.
     @Test(arguments: ["", "TEMP "])
     func aTriggerThatComesLaterCounts(kind: String) async throws {

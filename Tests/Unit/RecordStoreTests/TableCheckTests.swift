@@ -61,6 +61,32 @@ struct TableCheckTests {
                 "CREATE TABLE Loan (author TEXT REFERENCES Author (id))"
             ),
             ("name TEXT", nil, "CREATE TABLE Loan (author TEXT REFERENCES Author (id) ON DELETE SET NULL)"),
+            (
+                "name TEXT", "it ON DELETE CASCADE, or without NOT NULL and ON DELETE SET NULL",
+                "CREATE TABLE Loan (author TEXT NOT NULL REFERENCES Author (id) ON DELETE SET NULL)"
+            ),
+            (
+                "name TEXT", nil,
+                "CREATE TABLE Loan (author TEXT NOT NULL REFERENCES Author ON DELETE CASCADE)"
+            ),
+            (
+                "name TEXT, number INTEGER UNIQUE", "Loan.author refers to Author.name and is not synced",
+                "CREATE TABLE Loan (author TEXT REFERENCES Author (NAME) ON DELETE CASCADE)"
+            ),
+            (
+                "name TEXT, number INTEGER UNIQUE", nil,
+                "CREATE TABLE Loan (author INTEGER REFERENCES Author (number) ON DELETE CASCADE)"
+            ),
+            (
+                "name TEXT, shelf TEXT NOT NULL DEFAULT '1' REFERENCES Shelf",
+                "Author.shelf is a foreign key, has a DEFAULT and is not synced", ""
+            ),
+            ("name TEXT, shelf TEXT DEFAULT '1' REFERENCES Shelf", "let it be NULL by default", ""),
+            (
+                "name TEXT, shelf TEXT NOT NULL REFERENCES Shelf", "could be written: sync it, or allow NULL",
+                ""
+            ),
+            ("name TEXT, shelf TEXT REFERENCES Shelf", nil, ""),
         ] as [(String, String?, String)])
     func foreignKeysThatSyncDoesNotKnowAreRefused(column: String, reason: String?, other: String) throws {
         let database = try DatabaseQueue()
