@@ -165,7 +165,8 @@ package struct StoreExchange: Sendable {
         return "changeSequence <= \(held.sequence) OR sourcePeer = \(peer.id)"
     }
 
-    /// The records that the peer has not seen, and the records that they refer to.
+    /// The records that the peer has not seen; the records that go with those of them that live, because what is newer than a deletion
+    /// brings a record back whole; and the records that all of these refer to.
     private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
         let working = WorkingSet(db, store.tables)
         var queue = try String.fetchAll(
@@ -183,6 +184,10 @@ package struct StoreExchange: Sendable {
             db, sql: "SELECT DISTINCT recordName FROM grdb_sync_withheldRecord WHERE zone = ?",
             arguments: [zone]
         ).map { try RecordName($0) }
+        var rules = try RuleApplication(working)
+        for name in queue where try working.known(name)?.state.isLive == true {
+            queue += try rules.below(name)
+        }
         var kept = Set(queue)
         while let name = queue.popLast() {
             for field in try working.known(name)?.state.fields ?? [] {

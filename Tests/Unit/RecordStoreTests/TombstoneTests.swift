@@ -86,6 +86,28 @@ struct TombstoneTests {
         #expect(try await purge(alone, retention: 0) == 1)
     }
 
+    /// Nobody has seen the author's new name; the book came with the author, and would not come back.
+    @Test func whatLivesOnKeepsWhatGoesWithIt() async throws {
+        try b.shell("UPDATE Author SET name = 'Miss Austen' WHERE recordName = 'Author|~|1'")
+        _ = try await b.status()
+        try await a.store.peers.forget("b")
+        try a.shell("PRAGMA foreign_keys = ON; DELETE FROM Author WHERE recordName = 'Author|~|1'")
+        _ = try await a.status()
+        #expect(try await purge(a, retention: 0) == 1)
+        clock.milliseconds += 1000
+        #expect(try await purge(a, retention: 0) == 1)
+        #expect(try await !isWelcome(b, at: a))
+        #expect(try await startOver(b, with: a) == 1)
+        #expect(try b.rows("SELECT title FROM Book") == ["Emma"])
+    }
+
+    /// Only a deletion is new: what was below it goes, as all that others have.
+    @Test func whatIsDeletedKeepsNothing() async throws {
+        try b.shell("PRAGMA foreign_keys = ON; DELETE FROM Author WHERE recordName = 'Author|~|1'")
+        #expect(try await startOver(b, with: a) == 2)
+        #expect(try await b.state("Book|~|1") == nil)
+    }
+
     @Test func aPeerThatWasThereAllTheTimeIsWelcome() async throws {
         try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
         try await a.sync(with: b)
