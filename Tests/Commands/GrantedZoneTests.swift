@@ -52,16 +52,56 @@ import Testing
         }
     }
 
-    /// A zone of the same name made anew is the same zone: it has the same owner.
-    @Test func aZoneThatIsMadeAnewIsNotDeletedAnyMore() async throws {
+    /// The other machine still shares the deleted one: its records would come into the new one.
+    @Test func aZoneThatIsMadeAnewIsAnotherOne() async throws {
+        try await withClub("write") { kitchen, study in
+            try await kitchen.peer("peers", "revoke", "study", "club")
+            try await kitchen.peer("zone", "delete", "club", "--yes")
+            try await kitchen.peer("zone", "create", "club")
+            try await kitchen.peer("peers", "grant", "study", "club", "write")
+            try await study.sync(with: kitchen)
+            #expect(try await kitchen.zone("club").records == 0)
+            #expect(try await study.status().zones.map(\.name) == ["ScorebookData", "club", "club 2"])
+            #expect(try await study.zone("club").records == 5)
+            #expect(try await kitchen.peer("zone", "accept") == "deleted on this machine: club\n")
+            #expect(try await isSound(kitchen, study))
+        }
+    }
+
+    @Test func aNameIsFreeOnceItsZoneHasAnother() async throws {
         try await withMachine { kitchen in
             for _ in 1...2 {
                 try await kitchen.peer("zone", "create", "club")
+                try await kitchen.peer("zone", "rename", "club", "old")
+                try await kitchen.peer("zone", "create", "club")
                 try await kitchen.peer("zone", "delete", "club", "--yes")
+                try await kitchen.peer("zone", "delete", "old", "--yes")
             }
-            #expect(try await kitchen.peer("zone", "accept") == "deleted on this machine: club\n")
-            try await kitchen.peer("zone", "create", "club")
-            #expect(try await kitchen.peer("zone", "accept").contains("no zone was deleted"))
+            #expect(try await kitchen.status().zones.map(\.name) == ["ScorebookData"])
+        }
+    }
+
+    // MARK: Pairing
+
+    /// Somebody who shows a code for the scorebook gives none of the zones that are shared with others.
+    @Test(arguments: [[], ["--read-only"]])
+    func aCodeGivesNoZoneThatItDoesNotName(options: [String]) async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.makeClub()
+            try await kitchen.addGame("Catan")
+            let process = try kitchen.start(["pair", "--port", "0"] + options)
+            let text = try await process.output(matching: /add: --with .*\n/)
+            let may = options.isEmpty ? "read and write" : "read"
+            #expect(
+                text.contains("the new machine may \(may) the scorebook; not its zone “club”\n"), "\(text)")
+            let code = try #require(text.firstMatch(of: /code ([0-9]{3}-[0-9]{3})/)).1
+            let port = try #require(text.firstMatch(of: /--with .*:([0-9]+)/)).1
+            let paired = try await study.run("pair", String(code), "--with", "127.0.0.1:\(port)")
+            #expect(paired.exitCode == 0, "\(paired)")
+            #expect(try await process.end() == 0)
+            #expect(try await study.status().zones.map(\.name) == ["ScorebookData"])
+            let rights = options.isEmpty ? "write" : "read"
+            #expect(try await kitchen.status().peers.first?.zones.map(\.rights) == [rights, "none"])
         }
     }
 
