@@ -31,8 +31,20 @@ package struct StoreExchange: Sendable {
         for id in ids {
             guard let zone = try Zones.find(db, id) else { continue }
             tokens[id] = try PeerTable.progress(db, peer: peer.id, zone: zone.row).received
+            // The peer goes by what this machine had of it, and would refuse it as one that was away for too long.
+            if try tokens[id] == nil && hasForgottenAll(db, of: peer, in: zone.row) { tokens[id] = .start }
         }
         return tokens
+    }
+
+    /// Whether the two have shared a zone before, and a user has erased it here: the store knows no record of it, deleted ones included.
+    private static func hasForgottenAll(_ db: Database, of peer: Peer, in zone: Int64) throws -> Bool {
+        guard try SyncState.integer(db, .erasures) ?? 0 > 0 else { return false }
+        let sql = """
+            SELECT EXISTS (SELECT 1 FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = ?2)
+                AND NOT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ?2)
+            """
+        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [peer.id, zone]) ?? false
     }
 
     /// Carries out the plan that this machine and a peer have agreed on, all or nothing.
