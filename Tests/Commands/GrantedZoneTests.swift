@@ -107,6 +107,32 @@ import Testing
         }
     }
 
+    /// Both have the zone, and the end of a pairing takes the rights of both.
+    @Test func aZoneThatBothHaveAfterAPairingAnewIsNamedUntilBothShareIt() async throws {
+        try await withClub("write") { kitchen, study in
+            try await kitchen.peer("peers", "forget", "study")
+            try await study.peer("peers", "forget", "kitchen")
+            try await study.pair(with: kitchen)
+            #expect(try await kitchen.status().peers.first?.zones.map(\.rights) == ["write", "none"])
+            try await kitchen.peer("peers", "grant", "study", "club", "write")
+            _ = try await kitchen.json(RecordLine.self, "person", "add", "Eve", "--zone", "club")
+            for isNews in [true, false] {
+                let listener = try await kitchen.listen()
+                let outcome = try await study.run("connect", listener.address, "--once")
+                #expect(outcome.exitCode == 0)
+                let way = "`scorebook-peer peers grant kitchen club write` takes part"
+                #expect((outcome.output + outcome.errors).contains(way) == isNews, "\(outcome)")
+                #expect(try await study.peer("status").contains(way))
+                try await listener.stop()
+            }
+            #expect(try await kitchen.peer("status").contains("for study, which has not taken the zone up"))
+            try await study.peer("peers", "grant", "kitchen", "club", "write")
+            try await study.sync(with: kitchen)
+            #expect(try await haveEqualZones("club", kitchen, study))
+            #expect(try await !study.peer("status").contains("takes part"))
+        }
+    }
+
     // MARK: Rights
 
     @Test(arguments: ["read", "write"])

@@ -90,11 +90,43 @@ package struct StoreExchange: Sendable {
         try store.zones.adopt(db, id)
     }
 
+    /// A zone that a peer offers, and that stays away until the user of this machine says otherwise.
+    package struct OfferedZone: Sendable {
+        package let id: ZoneID
+        /// What it is called here, or was.
+        package let name: String
+        /// Whether a user has deleted it here; otherwise nobody has said what the peer may do in it.
+        package let isDeleted: Bool
+    }
+
+    /// Notes what a peer lets this machine do in zones in which nobody here has said what the peer may do: the two exchange none of these.
+    ///
+    /// - Returns: those of which that is news, and all that a user has deleted here.
+    package func noteOffered(_ offered: [ZonePlan.Offered], by peer: Peer) async throws -> [OfferedZone] {
+        let zones = try await store.zones.all()
+        guard !offered.isEmpty || zones.count > 1 else { return [] }
+        let rights = Dictionary(offered.map { ($0.id, $0.rights) }) { first, _ in first }
+        return try await store.database.write { db in
+            var news: [OfferedZone] = []
+            for zone in try Zones.all(db) where try Zones.isUndecided(db, peer: peer.id, zone: zone.row) {
+                let now = rights[zone.id] ?? .none
+                guard try now != Zones.ownRights(db, peer: peer.id, zone: zone.row) ?? .none else { continue }
+                try Zones.setOwnRights(db, peer: peer.id, zone: zone.row, now)
+                if now != .none { news.append(OfferedZone(id: zone.id, name: zone.name, isDeleted: false)) }
+            }
+            return try news
+                + DeclinedZones.all(db).filter { rights[$0.id] != nil }.map {
+                    OfferedZone(id: $0.id, name: $0.name, isDeleted: true)
+                }
+        }
+    }
+
     /// Notes the zones that this machine and a peer exchange from now on. This machine may do nothing at the peer in the
     /// others, whatever the peer let it do there before.
     package func noteZones(_ zones: [Zone], with peer: Peer) async throws {
         let rows = zones.map { "\($0.row)" }.joined(separator: ", ")
-        let others = "peer = ? AND ownRights <> \(ZoneRights.none.rawValue) AND zone NOT IN (\(rows))"
+        let others =
+            "peer = ? AND ownRights <> \(ZoneRights.none.rawValue) AND zone NOT IN (\(rows)) AND \(Zones.isDecided)"
         let isAnyLost = try await store.database.read { db in
             try Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_peerZone WHERE \(others))",
