@@ -52,16 +52,84 @@ import Testing
         }
     }
 
-    /// A zone of the same name made anew is the same zone: it has the same owner.
-    @Test func aZoneThatIsMadeAnewIsNotDeletedAnyMore() async throws {
+    /// The other machine still shares the deleted one: its records would come into the new one.
+    @Test func aZoneThatIsMadeAnewIsAnotherOne() async throws {
+        try await withClub("write") { kitchen, study in
+            try await kitchen.peer("peers", "revoke", "study", "club")
+            try await kitchen.peer("zone", "delete", "club", "--yes")
+            try await kitchen.peer("zone", "create", "club")
+            try await kitchen.peer("peers", "grant", "study", "club", "write")
+            try await study.sync(with: kitchen)
+            #expect(try await kitchen.zone("club").records == 0)
+            #expect(try await study.status().zones.map(\.name) == ["ScorebookData", "club", "club 2"])
+            #expect(try await study.zone("club").records == 5)
+            #expect(try await kitchen.peer("zone", "accept") == "deleted on this machine: club\n")
+            #expect(try await isSound(kitchen, study))
+        }
+    }
+
+    @Test func aNameIsFreeOnceItsZoneHasAnother() async throws {
         try await withMachine { kitchen in
             for _ in 1...2 {
                 try await kitchen.peer("zone", "create", "club")
+                try await kitchen.peer("zone", "rename", "club", "old")
+                try await kitchen.peer("zone", "create", "club")
                 try await kitchen.peer("zone", "delete", "club", "--yes")
+                try await kitchen.peer("zone", "delete", "old", "--yes")
             }
-            #expect(try await kitchen.peer("zone", "accept") == "deleted on this machine: club\n")
-            try await kitchen.peer("zone", "create", "club")
-            #expect(try await kitchen.peer("zone", "accept").contains("no zone was deleted"))
+            #expect(try await kitchen.status().zones.map(\.name) == ["ScorebookData"])
+        }
+    }
+
+    // MARK: Pairing
+
+    /// Somebody who shows a code for the scorebook gives none of the zones that are shared with others.
+    @Test(arguments: [[], ["--read-only"]])
+    func aCodeGivesNoZoneThatItDoesNotName(options: [String]) async throws {
+        try await withTwoMachines { kitchen, study in
+            try await kitchen.makeClub()
+            try await kitchen.addGame("Catan")
+            let process = try kitchen.start(["pair", "--port", "0"] + options)
+            let text = try await process.output(matching: /add: --with .*\n/)
+            let may = options.isEmpty ? "read and write" : "read"
+            #expect(
+                text.contains("the new machine may \(may) the scorebook; not its zone “club”\n"), "\(text)")
+            let code = try #require(text.firstMatch(of: /code ([0-9]{3}-[0-9]{3})/)).1
+            let port = try #require(text.firstMatch(of: /--with .*:([0-9]+)/)).1
+            let paired = try await study.run("pair", String(code), "--with", "127.0.0.1:\(port)")
+            // Who had nothing has lost nothing.
+            #expect(
+                paired.exitCode == 0 && !(paired.output + paired.errors).contains("replaced"), "\(paired)")
+            #expect(try await process.end() == 0)
+            #expect(try await study.status().zones.map(\.name) == ["ScorebookData"])
+            let rights = options.isEmpty ? "write" : "read"
+            #expect(try await kitchen.status().peers.first?.zones.map(\.rights) == [rights, "none"])
+        }
+    }
+
+    /// Both have the zone, and the end of a pairing takes the rights of both.
+    @Test func aZoneThatBothHaveAfterAPairingAnewIsNamedUntilBothShareIt() async throws {
+        try await withClub("write") { kitchen, study in
+            try await kitchen.peer("peers", "forget", "study")
+            try await study.peer("peers", "forget", "kitchen")
+            try await study.pair(with: kitchen)
+            #expect(try await kitchen.status().peers.first?.zones.map(\.rights) == ["write", "none"])
+            try await kitchen.peer("peers", "grant", "study", "club", "write")
+            _ = try await kitchen.json(RecordLine.self, "person", "add", "Eve", "--zone", "club")
+            for isNews in [true, false] {
+                let listener = try await kitchen.listen()
+                let outcome = try await study.run("connect", listener.address, "--once")
+                #expect(outcome.exitCode == 0)
+                let way = "`scorebook-peer peers grant kitchen club write` takes part"
+                #expect((outcome.output + outcome.errors).contains(way) == isNews, "\(outcome)")
+                #expect(try await study.peer("status").contains(way))
+                try await listener.stop()
+            }
+            #expect(try await kitchen.peer("status").contains("for study, which has not taken the zone up"))
+            try await study.peer("peers", "grant", "kitchen", "club", "write")
+            try await study.sync(with: kitchen)
+            #expect(try await haveEqualZones("club", kitchen, study))
+            #expect(try await !study.peer("status").contains("takes part"))
         }
     }
 

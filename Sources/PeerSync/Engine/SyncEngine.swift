@@ -62,6 +62,8 @@ public final class SyncEngine: Sendable {
     let discoveryTrouble: Trouble<DiscoveryPart>
     /// The peers of which the user has heard that nobody has introduced them.
     let outsiders = Mutex<Set<Int64>>([])
+    /// The zones that were deleted here, and that the user has heard of as offered.
+    let offeredAgain = Mutex<Set<ZoneID>>([])
 
     /// Creates an engine around a store that is open already. Most apps use ``init(for:app:tables:displayName:port:discovery:assetDirectory:allowedSkew:logger:metrics:words:onEvent:decide:now:)``.
     ///

@@ -58,6 +58,9 @@ public enum SyncEvent: Sendable {
     case refusedPeersRecords(name: String, [RecordName], RefusedRecord.Reason)
     /// This store now has a zone of a peer, beside its own.
     case zoneTakenUp(name: String, zone: String)
+    /// A peer lets this machine have a zone, which stays away until somebody here says otherwise: it is here, and the peer has no right in
+    /// it, or it was deleted here. Told once.
+    case zoneOffered(name: String, zone: String, isDeleted: Bool)
     /// The engine cannot take in what other programs write to this store, and so cannot send it. Told once for each
     /// reason; the engine keeps trying.
     case storeTrouble(PeerSyncError)

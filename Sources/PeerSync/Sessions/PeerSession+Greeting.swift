@@ -101,11 +101,17 @@ extension PeerSession {
 
     func share(_ plan: ZonePlan) async throws {
         let peer = try peer
+        let hasRecords = try await engine.store.zones.all().first { $0.isDefault }?.digest.count != 0
         let backup = plan.replaces ? try await engine.backUp() : nil
         let takenUp = try await engine.store.exchange.share(plan, with: peer, since: backup?.moment)
         wish?.unionWasDone()
         for zone in takenUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: zone.name)) }
-        if let backup { engine.onEvent(.replaced(name: peer.name, backup: backup.url)) }
+        for zone in try await engine.store.exchange.noteOffered(plan.offered, by: peer)
+        where !zone.isDeleted || engine.offeredAgain.withLock({ $0.insert(zone.id).inserted }) {
+            engine.onEvent(.zoneOffered(name: peer.name, zone: zone.name, isDeleted: zone.isDeleted))
+        }
+        // Who had nothing has lost nothing.
+        if let backup, hasRecords { engine.onEvent(.replaced(name: peer.name, backup: backup.url)) }
         await handle { $0.shared() }
     }
 

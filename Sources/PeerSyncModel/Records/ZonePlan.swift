@@ -12,6 +12,18 @@ package struct ZonePlan: Sendable, Equatable {
         }
     }
 
+    /// A zone that the other side offers and this side does not take.
+    package struct Offered: Sendable, Equatable {
+        package let id: ZoneID
+        /// What this side may do in it there.
+        package let rights: ZoneRights
+
+        package init(id: ZoneID, rights: ZoneRights) {
+            self.id = id
+            self.rights = rights
+        }
+    }
+
     package enum Change: Sendable, Equatable {
         /// The zone stays as it is.
         case keep
@@ -39,10 +51,13 @@ package struct ZonePlan: Sendable, Equatable {
 
     package let takenUp: [TakenUp]
     package let defaultZone: DefaultZone?
+    /// The zones that stay away until the user of this side says otherwise.
+    package let offered: [Offered]
 
-    package init(takenUp: [TakenUp], defaultZone: DefaultZone?) {
+    package init(takenUp: [TakenUp], defaultZone: DefaultZone?, offered: [Offered] = []) {
         self.takenUp = takenUp
         self.defaultZone = defaultZone
+        self.offered = offered
     }
 
     /// Whether this store gives up records.

@@ -28,33 +28,6 @@ package struct ZoneAgreement: Sendable {
         case agreed([Entry])
     }
 
-    /// The knowledge of one side before the agreement.
-    package struct Situation: Sendable {
-        /// This side's name for the other.
-        package var peer: String
-        package var isCaller: Bool
-        /// The zones that this side's *hello* offers.
-        package var own: [ZoneOffer]
-        /// The zones that the other side's *hello* offers.
-        package var theirs: [ZoneOffer]
-        /// All zones of this store, also those that the other side may not have.
-        package var held: Set<ZoneID>
-        /// The zones that a user has deleted here, and that do not come back by themselves.
-        package var declined: Set<ZoneID>
-
-        package init(
-            peer: String, isCaller: Bool, own: [ZoneOffer], theirs: [ZoneOffer], held: Set<ZoneID>,
-            declined: Set<ZoneID> = []
-        ) {
-            self.peer = peer
-            self.isCaller = isCaller
-            self.own = own
-            self.theirs = theirs
-            self.held = held
-            self.declined = declined
-        }
-    }
-
     private enum State: Sendable {
         /// The caller has chosen nothing yet. The listener waits for the caller's *open*.
         case undecided
@@ -104,7 +77,9 @@ package struct ZoneAgreement: Sendable {
     ///
     /// - Parameter wanted: the union that the user has chosen beforehand.
     package mutating func call(_ wanted: ZoneUnion?) throws(ProtocolError) -> [Step] {
-        guard let union = try chosen(wanted) else {
+        let union = try chosen(wanted)
+        if union == nil || union == .beside { try checkIsNotBeside() }
+        guard let union else {
             guard let meeting else { return [] }
             state = .choosing(meeting)
             return [.ask(question(meeting, proposal: nil))]
@@ -260,6 +235,16 @@ package struct ZoneAgreement: Sendable {
         )
     }
 
+    /// Checks that the other side's default zone is not beside this one's already: then it only lacks a right, as after a pairing that had
+    /// ended and was made anew.
+    private func checkIsNotBeside() throws(ProtocolError) {
+        guard let meeting, meeting.isFirst, situation.held.contains(meeting.listener.id) else { return }
+        throw ProtocolError(
+            .notPermitted,
+            "the default zone of “\(situation.peer)”, “\(meeting.listener.id)”, is beside the default zone here already, and “\(situation.peer)” has no "
+                + "right in it")
+    }
+
     private func question(_ meeting: ZoneMeeting, proposal: ZoneUnion?) -> ZoneQuestion {
         let isCaller = situation.isCaller
         return ZoneQuestion(
@@ -321,7 +306,7 @@ package struct ZoneAgreement: Sendable {
         let takenUp = unknown(after: union).map { ZonePlan.TakenUp(id: $0.id, name: $0.name) }
         guard union != .none, let ours = situation.own.first(where: \.isDefault),
             let target = meeting?.id(after: union)
-        else { return ZonePlan(takenUp: takenUp, defaultZone: nil) }
+        else { return ZonePlan(takenUp: takenUp, defaultZone: nil, offered: offered) }
         let change: ZonePlan.Change =
             if union == .beside {
                 situation.isCaller ? .withhold : .keep
@@ -331,7 +316,18 @@ package struct ZoneAgreement: Sendable {
             }
         return ZonePlan(
             takenUp: takenUp,
-            defaultZone: ZonePlan.DefaultZone(id: ours.id, isShared: ours.isShared, change: change))
+            defaultZone: ZonePlan.DefaultZone(id: ours.id, isShared: ours.isShared, change: change),
+            offered: offered)
+    }
+
+    /// The zones that the other side offers, and that this store has without offering them, or whose deletion keeps it from taking them up.
+    private var offered: [ZonePlan.Offered] {
+        let own = Set(situation.own.map(\.id))
+        return situation.theirs.filter { offer in
+            guard !own.contains(offer.id) else { return false }
+            return situation.held.contains(offer.id)
+                || !offer.isDefault && situation.declined.contains(offer.id)
+        }.map { ZonePlan.Offered(id: $0.id, rights: $0.rights) }
     }
 
     /// Returns the zones that both sides take part in, and this side's rights there.

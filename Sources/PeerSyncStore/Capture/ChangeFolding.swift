@@ -209,7 +209,7 @@ struct ChangeFolding {
         isLater: @escaping (RecordName) -> Bool = { _ in false }
     ) throws -> StoreChanges {
         let writer = RecordWriter(db, tables)
-        let set = WorkingSet(writer)
+        let set = WorkingSet(writer, writeStamp: entries.inOrder.lazy.map(\.1.last).max())
         set.isLater = isLater
         for (name, entry) in entries.inOrder where entry.formerValues != nil || entry.hasEmptied {
             let isRowPresent = try tables[name.recordType]?.exists(db, name) ?? false

@@ -31,8 +31,20 @@ package struct StoreExchange: Sendable {
         for id in ids {
             guard let zone = try Zones.find(db, id) else { continue }
             tokens[id] = try PeerTable.progress(db, peer: peer.id, zone: zone.row).received
+            // The peer goes by what this machine had of it, and would refuse it as one that was away for too long.
+            if try tokens[id] == nil && hasForgottenAll(db, of: peer, in: zone.row) { tokens[id] = .start }
         }
         return tokens
+    }
+
+    /// Whether the two have shared a zone before, and a user has erased it here: the store knows no record of it, deleted ones included.
+    private static func hasForgottenAll(_ db: Database, of peer: Peer, in zone: Int64) throws -> Bool {
+        guard try SyncState.integer(db, .erasures) ?? 0 > 0 else { return false }
+        let sql = """
+            SELECT EXISTS (SELECT 1 FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = ?2)
+                AND NOT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ?2)
+            """
+        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [peer.id, zone]) ?? false
     }
 
     /// Carries out the plan that this machine and a peer have agreed on, all or nothing.
@@ -78,11 +90,43 @@ package struct StoreExchange: Sendable {
         try store.zones.adopt(db, id)
     }
 
+    /// A zone that a peer offers, and that stays away until the user of this machine says otherwise.
+    package struct OfferedZone: Sendable {
+        package let id: ZoneID
+        /// What it is called here, or was.
+        package let name: String
+        /// Whether a user has deleted it here; otherwise nobody has said what the peer may do in it.
+        package let isDeleted: Bool
+    }
+
+    /// Notes what a peer lets this machine do in zones in which nobody here has said what the peer may do: the two exchange none of these.
+    ///
+    /// - Returns: those of which that is news, and all that a user has deleted here.
+    package func noteOffered(_ offered: [ZonePlan.Offered], by peer: Peer) async throws -> [OfferedZone] {
+        let zones = try await store.zones.all()
+        guard !offered.isEmpty || zones.count > 1 else { return [] }
+        let rights = Dictionary(offered.map { ($0.id, $0.rights) }) { first, _ in first }
+        return try await store.database.write { db in
+            var news: [OfferedZone] = []
+            for zone in try Zones.all(db) where try Zones.isUndecided(db, peer: peer.id, zone: zone.row) {
+                let now = rights[zone.id] ?? .none
+                guard try now != Zones.ownRights(db, peer: peer.id, zone: zone.row) ?? .none else { continue }
+                try Zones.setOwnRights(db, peer: peer.id, zone: zone.row, now)
+                if now != .none { news.append(OfferedZone(id: zone.id, name: zone.name, isDeleted: false)) }
+            }
+            return try news
+                + DeclinedZones.all(db).filter { rights[$0.id] != nil }.map {
+                    OfferedZone(id: $0.id, name: $0.name, isDeleted: true)
+                }
+        }
+    }
+
     /// Notes the zones that this machine and a peer exchange from now on. This machine may do nothing at the peer in the
     /// others, whatever the peer let it do there before.
     package func noteZones(_ zones: [Zone], with peer: Peer) async throws {
         let rows = zones.map { "\($0.row)" }.joined(separator: ", ")
-        let others = "peer = ? AND ownRights <> \(ZoneRights.none.rawValue) AND zone NOT IN (\(rows))"
+        let others =
+            "peer = ? AND ownRights <> \(ZoneRights.none.rawValue) AND zone NOT IN (\(rows)) AND \(Zones.isDecided)"
         let isAnyLost = try await store.database.read { db in
             try Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_peerZone WHERE \(others))",
@@ -165,7 +209,8 @@ package struct StoreExchange: Sendable {
         return "changeSequence <= \(held.sequence) OR sourcePeer = \(peer.id)"
     }
 
-    /// The records that the peer has not seen, and the records that they refer to.
+    /// The records that the peer has not seen; the records that go with those of them that live, because what is newer than a deletion
+    /// brings a record back whole; and the records that all of these refer to.
     private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
         let working = WorkingSet(db, store.tables)
         var queue = try String.fetchAll(
@@ -183,6 +228,10 @@ package struct StoreExchange: Sendable {
             db, sql: "SELECT DISTINCT recordName FROM grdb_sync_withheldRecord WHERE zone = ?",
             arguments: [zone]
         ).map { try RecordName($0) }
+        var rules = try RuleApplication(working)
+        for name in queue where try working.known(name)?.state.isLive == true {
+            queue += try rules.below(name)
+        }
         var kept = Set(queue)
         while let name = queue.popLast() {
             for field in try working.known(name)?.state.fields ?? [] {

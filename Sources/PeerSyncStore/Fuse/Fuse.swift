@@ -47,6 +47,7 @@ struct Fuse {
     /// - Returns: the states to merge, and the newest stamp of those that wait.
     func sift(_ states: [RecordState], in set: WorkingSet) throws -> (merged: [RecordState], newest: Stamp?) {
         var taking: [Int] = []
+        var passedOn: [Int] = []
         var names: Set<RecordName> = []
         // Most batches delete nothing.
         var rules: RuleApplication?
@@ -55,18 +56,21 @@ struct Fuse {
                 record.loses(to: state)
             else { continue }
             taking.append(index)
-            names.insert(state.name)
             var merged = record.state
             merged.merge(state)
+            guard try !isWaiting(merged, instead: record.state) else {
+                passedOn.append(index)
+                continue
+            }
+            names.insert(state.name)
             guard merged.isDeleted else { continue }
             if rules == nil { rules = try RuleApplication(set) }
             for below in try rules!.below(state.name)
             where try set.known(below)?.original?.status == .inTable { names.insert(below) }
         }
-        guard try !taking.isEmpty && isTripped(by: names) else {
+        if try taking.isEmpty || !isTripped(by: names) {
             if !names.isEmpty, setting != nil { try losses.note(names) }
-            try release(states, in: set)
-            return (states, nil)
+            taking = passedOn
         }
         var newest: Stamp?
         for index in taking {
@@ -77,6 +81,24 @@ struct Fuse {
         let merged = states.indices.filter { !waiting.contains($0) }.map { states[$0] }
         try release(merged, in: set)
         return (merged, newest)
+    }
+
+    /// Whether another peer has sent what a state takes away, and it waits: then this peer only passes it on, and the question stays
+    /// the same, however late and in however small parts it comes.
+    private func isWaiting(_ merged: RecordState, instead present: RecordState) throws -> Bool {
+        guard isAnyWithheld else { return false }
+        return try WithheldRecords.entries(db, shapes, of: merged.name).contains { entry in
+            guard entry.peer != peer else { return false }
+            if let deletion = merged.deletion, merged.isDeleted {
+                return entry.state.deletion.map { $0 >= deletion } ?? false
+            }
+            return present.losses(by: merged).contains { lost in
+                guard let won = merged.field(lost.name)?.stamp,
+                    let waiting = entry.state.field(lost.name)?.stamp
+                else { return false }
+                return waiting >= won
+            }
+        }
     }
 
     /// Merges the states that wait, of records of which new states come, if they would take nothing away after these: somebody
@@ -121,7 +143,8 @@ struct Fuse {
         guard try isTripped(by: names) else { return try losses.note(names) }
         for record in lost {
             try WithheldRecords.insert(
-                db, unsent: record.name, isElsewhere: isElsewhere(record), zone: zone, now: now)
+                db, unsent: RecordState(name: record.name, fields: record.writes), shapes,
+                isElsewhere: isElsewhere(record), zone: zone, now: now)
         }
     }
 
@@ -146,15 +169,19 @@ struct Fuse {
 extension RecordState {
     /// Whether the record is deleted in a later state, or lacks a value that nobody has refused.
     fileprivate func loses(by later: RecordState) -> Bool {
-        guard !later.isDeleted else { return true }
+        later.isDeleted || !losses(by: later).isEmpty
+    }
+
+    /// The values, none of which a person has refused, that a later state replaces or removes.
+    fileprivate func losses(by later: RecordState) -> some Collection<RecordField> {
         let isAligned = hasSameNames(as: later.fields)
-        return fields.indices.contains { index in
+        return fields.indices.lazy.filter { index in
             let field = fields[index]
             guard field.value != .null, field.stamp.time.milliseconds >= Self.firstTrueTime else {
                 return false
             }
             return (isAligned ? later.fields[index] : later.field(field.name))?.value != field.value
-        }
+        }.map { fields[$0] }
     }
 
     /// The year 2000, in milliseconds since 1970. Only values that a person has refused have a stamp from before: see
@@ -168,6 +195,14 @@ extension WorkingRecord {
         guard original?.status == .inTable else { return false }
         var merged = self.state
         return merged.merge(state) && self.state.loses(by: merged)
+    }
+
+    /// The fields that the transaction has written, without their values.
+    fileprivate var writes: [RecordField] {
+        state.fields.compactMap { field in
+            guard field.stamp != original?.state.field(field.name)?.stamp else { return nil }
+            return RecordField(name: field.name, value: .null, stamp: field.stamp)
+        }
     }
 
     /// Whether a fold took the record's row away, or found other values in it.

@@ -10,7 +10,7 @@ enum FuseTables {
     static let create = """
         -- What a person has to allow first. state: the state of a peer that this store has taken in and not merged, as in
         -- grdb_sync_remoteRecord, with all values. peer 0: what a program wrote here and this store does not send; its
-        -- state is empty if another machine has the record as it was, and NULL otherwise. since: milliseconds since 1970.
+        -- state has the fields that were written, without values, if another machine has the record as it was, and is NULL otherwise. since: milliseconds since 1970.
         CREATE TABLE IF NOT EXISTS grdb_sync_withheldRecord (
             recordName TEXT NOT NULL,
             peer INTEGER NOT NULL,

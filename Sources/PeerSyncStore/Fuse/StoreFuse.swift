@@ -134,13 +134,37 @@ public struct StoreFuse: Sendable {
         // The hour before the alarm, however late the person decides.
         let losses = RecentLosses(db: db, zone: alarm.zoneRow, peer: alarm.peer, now: alarm.since)
         try bringBack(db, losses.names(), alarm)
-        let set = WorkingSet(db, store.tables)
-        let present = try names.compactMap { try set.known($0) }.filter { $0.original?.status == .inTable }
-            .map(\.state)
+        let kept = try whatStays(db, against: states)
         try end(db, alarm)
-        try store.writeAnew(db, present, zone: Zones.target(db, alarm.zoneRow))
+        try store.revive(db, kept.revived)
+        try store.writeAnew(db, kept.written, zone: Zones.target(db, alarm.zoneRow))
         try merge(db, states, of: alarm)
         return []
+    }
+
+    /// Returns what has to be newer than states that wait, so that they take nothing away: the records that they delete, with those that
+    /// would go along, and the values that they replace. Whatever else a record has, a third machine may have written anew meanwhile.
+    private func whatStays(
+        _ db: Database, against states: [RecordState]
+    ) throws -> (revived: [RecordName], written: [RecordState]) {
+        let set = WorkingSet(db, store.tables)
+        var rules = try RuleApplication(set)
+        var revived: Set<RecordName> = []
+        var written: [RecordState] = []
+        for state in states {
+            guard let record = try set.known(state.name), record.original?.status == .inTable else {
+                continue
+            }
+            var joined = record.state
+            joined.merge(state)
+            if joined.isDeleted {
+                for name in try rules.below(state.name)
+                where try set.known(name)?.original?.status == .inTable { revived.insert(name) }
+            }
+            let replaced = record.state.fields.filter { joined.field($0.name)?.value != $0.value }
+            if !replaced.isEmpty { written.append(RecordState(name: state.name, fields: replaced)) }
+        }
+        return (revived.sorted(), written)
     }
 
     /// Folds, and refuses a decision about something that has changed since a person saw it.
@@ -188,20 +212,23 @@ public struct StoreFuse: Sendable {
     /// How far before now the stamps of ``yield(_:_:in:)`` lie, in units of ``HybridTime/rawValue``: 50 years.
     private static let yieldDistance: UInt64 = (50 * 365 * 86_400_000) << 16
 
-    /// Gives the values of some records a stamp from before all others, so that they lose against whatever a peer has. Whoever
-    /// forgot them instead would rely on a peer that may do the same at this moment.
-    private func yield(_ db: Database, _ names: [RecordName], in zone: Int64) throws {
-        guard !names.isEmpty else { return }
+    /// Gives the values that programs have written in some records a stamp from before all others, so that they lose against whatever a
+    /// peer has. Whoever forgot them instead would rely on a peer that may do the same at this moment. What was written since stays.
+    private func yield(_ db: Database, _ writes: [RecordState], in zone: Int64) throws {
+        guard !writes.isEmpty else { return }
         let now = try store.clock.newStamp(db).time.rawValue
         // Each moment gives another stamp, so no stamp ever names two values.
         let stamp = Stamp(
             time: HybridTime(rawValue: now - min(now, Self.yieldDistance)), replica: store.replica)
         let set = WorkingSet(db, store.tables)
-        for name in names {
-            guard let record = try set.known(name) else { continue }
-            record.state = RecordState(
-                name: name,
-                fields: record.state.fields.map { RecordField(name: $0.name, value: $0.value, stamp: stamp) })
+        for written in writes {
+            guard let record = try set.known(written.name) else { continue }
+            let fields = record.state.fields.map { field in
+                let isRefused = written.field(field.name)?.stamp == field.stamp
+                return RecordField(
+                    name: field.name, value: field.value, stamp: isRefused ? stamp : field.stamp)
+            }
+            record.state = RecordState(name: written.name, fields: fields)
         }
         _ = try set.save(generation: store.generation)
         // The peers then send what they have.
@@ -211,15 +238,17 @@ public struct StoreFuse: Sendable {
     /// Takes back what programs wrote.
     private func takeBack(_ db: Database, _ alarm: FuseAlarm) throws -> [RecordName] {
         let names = try WithheldRecords.names(db, peer: FuseTables.here, zone: alarm.zoneRow)
-        let elsewhere = Set(try WithheldRecords.namesElsewhere(db, zone: alarm.zoneRow))
         let set = WorkingSet(db, store.tables)
         let deleted = try names.filter { try set.known($0)?.state.isDeleted == true }
         // Also what is only hidden: a program may have written to it before.
-        let overwritten = Set(names).subtracting(deleted)
+        let overwritten = Set(names).subtracting(deleted).sorted()
+        let elsewhere = try overwritten.compactMap {
+            try WithheldRecords.unsentWrites(db, set.writer.shapes, of: $0)
+        }
         try end(db, alarm)
         try store.revive(db, deleted)
-        try yield(db, overwritten.intersection(elsewhere).sorted(), in: alarm.zoneRow)
-        let kept = overwritten.subtracting(elsewhere).sorted()
+        try yield(db, elsewhere, in: alarm.zoneRow)
+        let kept = Set(overwritten).subtracting(elsewhere.map(\.name)).sorted()
         try store.refusals.sendAgain(db, kept)
         return kept
     }

@@ -90,41 +90,56 @@ enum WithheldRecords {
         for entry in try entries(db, shapes, of: state.name) where entry.peer == peer {
             whole.merge(entry.state)
         }
-        let metadata = RecordMetadata(whole) { _ in true }
-        let blob = metadata.encoded(shapeID: try shapes.id(metadata.fieldNames))
         try db.cachedStatement(
             sql: """
                 INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (recordName, peer) DO UPDATE SET state = excluded.state
                 """
-        ).execute(arguments: [state.name.description, peer, zone, now, Data(blob)])
+        ).execute(arguments: [state.name.description, peer, zone, now, try encoded(whole, shapes)])
         try notify(db)
+    }
+
+    private static func encoded(_ state: RecordState, _ shapes: ShapeTable) throws -> Data {
+        let metadata = RecordMetadata(state) { _ in true }
+        return Data(metadata.encoded(shapeID: try shapes.id(metadata.fieldNames)))
     }
 
     /// Notes that a record is not sent.
     ///
-    /// - Parameter isElsewhere: whether another machine has the record as it was.
+    /// - Parameters:
+    ///   - writes: the fields that programs have written, without their values.
+    ///   - isElsewhere: whether another machine has the record as it was. What was said first stays.
     static func insert(
-        _ db: Database, unsent name: RecordName, isElsewhere: Bool, zone: Int64, now: Int64
+        _ db: Database, unsent writes: RecordState, _ shapes: ShapeTable, isElsewhere: Bool, zone: Int64,
+        now: Int64
     ) throws {
+        var whole = writes
+        if let former = try unsentWrites(db, shapes, of: writes.name) { whole.merge(former) }
         try db.cachedStatement(
             sql: """
-                INSERT OR IGNORE INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state)
-                VALUES (?, ?, ?, ?, ?)
+                INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (recordName, peer) DO UPDATE SET state = iif(state IS NULL, NULL, ?)
                 """
         ).execute(
-            arguments: [name.description, FuseTables.here, zone, now, isElsewhere ? Data() : nil])
+            arguments: [
+                writes.name.description, FuseTables.here, zone, now,
+                isElsewhere ? try encoded(whole, shapes) : nil, try encoded(whole, shapes),
+            ])
         try notify(db)
     }
 
-    /// The records of a zone that are not sent, and that another machine has as they were.
-    static func namesElsewhere(_ db: Database, zone: Int64) throws -> [RecordName] {
-        try RecordName.fetchAll(
-            db,
+    /// The fields that programs have written in a record that is not sent, without their values; nil if no other machine has the record
+    /// as it was, or nothing of it waits.
+    static func unsentWrites(_ db: Database, _ shapes: ShapeTable, of name: RecordName) throws -> RecordState?
+    {
+        let statement = try db.cachedStatement(
             sql: """
-                SELECT recordName FROM grdb_sync_withheldRecord
-                WHERE peer = \(FuseTables.here) AND zone = ? AND state IS NOT NULL
-                """, arguments: [zone])
+                SELECT \(RecordStatus.deleted.rawValue) AS status, state AS remoteRecord
+                FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer = \(FuseTables.here) AND LENGTH(state) > 0
+                """)
+        return try Row.fetchOne(statement, arguments: [name.description]).map {
+            try StoredRecord(name, $0, nil, shapes: shapes).state
+        }
     }
 
     /// Removes what peers have sent of a record.

@@ -60,7 +60,8 @@ enum HistoryTable {
             let wasShown = original.status == .inTable
             noteFields(record, original, received, wasShown)
             guard wasShown, record.state.isDeleted, let deletion = record.state.deletion,
-                let last = original.state.newestWrite
+                // Only the restoring tells what a second deletion takes away from what the first has.
+                let last = original.state.life
             else { return }
             append(record.name, nil, lost: (.null, last), won: (.null, deletion), wasShown: true)
         }

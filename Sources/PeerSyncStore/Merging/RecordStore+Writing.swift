@@ -18,9 +18,15 @@ extension RecordStore {
     public func merge(
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
     ) throws -> StoreChanges {
+        try merge(db, states, StateMerge.Arrival(zone: zone.row))
+    }
+
+    private func merge(
+        _ db: Database, _ states: [RecordState], _ arrival: StateMerge.Arrival
+    ) throws -> StoreChanges {
         try Self.checkFieldNames(states)
         return try inStep(db) {
-            var merge = try StateMerge(db, self, StateMerge.Arrival(zone: zone.row))
+            var merge = try StateMerge(db, self, arrival)
             let changes = try merge.run(states)
             if let name = merge.refused[.tooLarge]?.first {
                 throw RecordStoreError(
@@ -78,7 +84,7 @@ extension RecordStore {
                 name: state.name,
                 fields: state.fields.map { RecordField(name: $0.name, value: $0.value, stamp: stamp) })
         }
-        return try merge(db, written, zone: zone)
+        return try merge(db, written, StateMerge.Arrival(zone: zone.row, writeStamp: stamp))
     }
 
     // MARK: Deleting
@@ -173,8 +179,8 @@ extension RecordStore {
     private func change(
         _ db: Database, _ names: [RecordName], _ body: (inout RecordState, Stamp) -> Void
     ) throws -> [WorkingRecord] {
-        let set = WorkingSet(db, tables)
         let stamp = try clock.newStamp(db)
+        let set = WorkingSet(db, tables, writeStamp: stamp)
         for name in names { try body(&set.record(name, newIn: Zones.defaultID).state, stamp) }
         _ = try set.save(generation: generation)
         return set.order

@@ -12,6 +12,8 @@ struct StateMerge {
         var isLoose = false
         /// Whether the fuse has nothing to say.
         var isAllowed = false
+        /// The stamp of the states, if they are what somebody writes here now.
+        var writeStamp: Stamp?
     }
 
     private let db: Database
@@ -76,7 +78,7 @@ struct StateMerge {
 
     /// Merges states that are not simply new.
     private mutating func merge(_ states: [RecordState]) throws -> StoreChanges {
-        let set = WorkingSet(writer)
+        let set = WorkingSet(writer, writeStamp: arrival.writeStamp)
         let peer = arrival.peer
         let acknowledged =
             try peer.map { try PeerTable.progress(db, peer: $0, zone: arrival.zone).acknowledgedSequence }

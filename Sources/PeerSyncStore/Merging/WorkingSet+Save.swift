@@ -58,9 +58,20 @@ extension WorkingSet {
             }
             try removeRows()
         }
+        reviveReturning()
         let changes = try saveMetadata(&numbering)
         writer.forget()
         return changes
+    }
+
+    /// Revives each record that comes back with what somebody writes here. Another machine, which has not heard of it, may forget the
+    /// deletion that has hidden the record, and then gives the record a deletion of its own: see ``StoreUpkeep/purge(_:retention:)``.
+    private func reviveReturning() {
+        guard let writeStamp else { return }
+        for record in order where record.original?.status == .hidden {
+            guard record.placement == .inTable || record.placement == .held else { continue }
+            record.state.raise(\.revival, to: writeStamp)
+        }
     }
 
     /// Writes the row of a record whose place is in its table.

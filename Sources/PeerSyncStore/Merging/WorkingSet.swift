@@ -27,16 +27,19 @@ final class WorkingSet {
     private var typesWithRivals: Set<String> = []
     /// The values of records that only the journal has, by field.
     var formerValues: [RecordName: [String: FieldValue]] = [:]
+    /// The stamp of what somebody writes here with this set; nil for the states of others.
+    let writeStamp: Stamp?
     /// Whether a record's row is gone although sync takes in its deletion only later.
     var isLater: (RecordName) -> Bool = { _ in false }
 
     /// - Parameter writer: the writer of the transaction.
-    init(_ writer: RecordWriter) {
+    init(_ writer: RecordWriter, writeStamp: Stamp? = nil) {
         self.writer = writer
+        self.writeStamp = writeStamp
     }
 
-    convenience init(_ db: Database, _ tables: RecordTables) {
-        self.init(RecordWriter(db, tables))
+    convenience init(_ db: Database, _ tables: RecordTables, writeStamp: Stamp? = nil) {
+        self.init(RecordWriter(db, tables), writeStamp: writeStamp)
     }
 
     /// The record, if it is already in the set.

@@ -1,11 +1,12 @@
 import GRDB
 import PeerSyncModel
 
-/// The rights that a machine gets when it pairs with the code that this one shows.
+/// The rights that a machine gets when it pairs with the code that this one shows. In zones of their own, which a person shares machine by
+/// machine, it gets none by that, unless the one zone is named.
 public struct Welcome: Sendable, Hashable {
     /// The rights in the zones.
     public let rights: ZoneRights
-    /// The name of the only zone; nil for all that the store has at that moment.
+    /// The name of the only zone; nil for the default zone, beside what the machine may do in other zones already.
     public let zone: String?
 
     /// Makes a value of its parts.
@@ -32,7 +33,7 @@ enum PairingCodes {
     static let create = """
         -- The pairing code that this machine shows: one row at most. code: six digits, empty when nobody may try it any more.
         -- expires: milliseconds since 1970. rights, zone: what the machine gets that pairs with it: 1 read, 2 write, in the
-        -- zone of this name, or if that is NULL in all; rights NULL: what every paired machine gets. process, start: the
+        -- zone of this name alone, or if that is NULL in the default one; rights NULL: what every paired machine gets. process, start: the
         -- process in which an attempt runs. peer: who has paired with the code.
         CREATE TABLE IF NOT EXISTS main.grdb_sync_pairingCode (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -161,10 +162,13 @@ enum PairingCodes {
             guard row != nil else { throw StorePairing.Refusal.unavailable }
             return nil
         }
-        let only = row[1] as String?
+        guard let only = row[1] as String? else {
+            // Somebody may have given it another zone before, or taken it back.
+            try Zones.setRights(db, peer: peer.id, zone: Zones.defaultID, rights)
+            return Welcome(rights)
+        }
         for zone in try Zones.all(db) {
-            try Zones.setRights(
-                db, peer: peer.id, zone: zone.row, only == nil || only == zone.name ? rights : .none)
+            try Zones.setRights(db, peer: peer.id, zone: zone.row, only == zone.name ? rights : .none)
         }
         return Welcome(rights, in: only)
     }

@@ -11,7 +11,7 @@ enum PeerTable {
     }
 
     /// For each zone its name, the rights of a peer, when both were last in sync, what the peer lacks, the rights of this
-    /// machine there, and whether it is the default one. SQLite reads the index of changes from the peer's number on.
+    /// machine there, whether it is the default one, and whether nobody has set the peer's rights. SQLite reads the index of changes from the peer's number on.
     static let countBehind = """
         SELECT held.name, \(Zones.rights("noted.rights", in: "held.id")), noted.lastSync,
             (SELECT COUNT(*) FROM grdb_sync_remoteRecord AS known
@@ -20,7 +20,8 @@ enum PeerTable {
                 JOIN grdb_sync_remoteRecord AS unsent ON unsent.remoteRecordID = waiting.recordName
                 WHERE waiting.peer = \(FuseTables.here) AND waiting.zone = held.id
                     AND unsent.changeSequence <= COALESCE(noted.acknowledgedSequence, 0)
-                    AND \(Zones.rights("noted.rights", in: "held.id")) > 0), noted.ownRights, held.id = \(Zones.defaultID)
+                    AND \(Zones.rights("noted.rights", in: "held.id")) > 0), noted.ownRights, held.id = \(Zones.defaultID),
+            noted.rights IS NULL
         FROM grdb_sync_recordZone AS held
             LEFT JOIN grdb_sync_peerZone AS noted ON noted.peer = ?1 AND noted.zone = held.id
         ORDER BY held.id
@@ -57,7 +58,7 @@ enum PeerTable {
             PeerZoneStatus(
                 peer: peer.name, zone: $0[0], rights: ZoneRights(rawValue: $0[1]) ?? .none, pending: $0[3],
                 ownRights: ($0[4] as Int64?).flatMap(ZoneRights.init), lastSync: $0[2],
-                isDefault: $0[5])
+                isDefault: $0[5], isUndecided: $0[6])
         }
     }
 

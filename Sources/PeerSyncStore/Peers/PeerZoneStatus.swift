@@ -12,6 +12,8 @@ public struct PeerZoneStatus: Sendable, Hashable {
         public static let notShared = Obstacle(description: "notShared")
         /// The machine lets this one only read in the zone, so it takes no changes.
         public static let readOnly = Obstacle(description: "readOnly")
+        /// The machine lets this one have the zone, which has it too, and nobody here has said what the machine may do in it.
+        public static let notGranted = Obstacle(description: "notGranted")
     }
 
     /// The name of the machine here.
@@ -29,10 +31,14 @@ public struct PeerZoneStatus: Sendable, Hashable {
     public let lastSync: String?
     /// Whether it is the zone that all machines of a household have.
     let isDefault: Bool
+    /// Whether ``rights`` are those that a machine has as long as nobody says otherwise.
+    let isUndecided: Bool
 
     /// Why the machine does not get this machine's changes of the zone, however often the two sync; nil if nothing keeps them from it.
     public var obstacle: Obstacle? {
-        guard rights != .none else { return nil }
+        guard rights != .none else {
+            return isUndecided && (ownRights ?? .none) != .none ? .notGranted : nil
+        }
         return switch ownRights {
         case nil: isDefault ? nil : .notTakenUp
         case .some(.none): .notShared

@@ -333,14 +333,15 @@ public struct StoreUpkeep: Sendable {
         try await store.assets.removeUnreferred()
     }
 
-    /// The number up to which every paired machine has acknowledged the changes of a zone.
+    /// The number up to which every paired machine has acknowledged the changes of a zone. One without rights counts if it has
+    /// acknowledged any before: it holds records, and may get its rights back.
     static func acknowledgedByAll(_ db: Database, zone: Int64) throws -> Int64 {
         let least = try Int64.fetchOne(
             db,
             sql: """
                 SELECT MIN(COALESCE(acknowledgedSequence, 0))
                 FROM grdb_sync_peer LEFT JOIN grdb_sync_peerZone ON peer = id AND zone = ?1
-                WHERE \(Zones.rights("rights", in: "?1")) > 0
+                WHERE \(Zones.rights("rights", in: "?1")) > 0 OR acknowledgedSequence > 0
                 """, arguments: [zone])
         return try least ?? SyncState.integer(db, .lastSequence) ?? 0
     }

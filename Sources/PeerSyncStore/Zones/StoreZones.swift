@@ -51,7 +51,7 @@ public struct StoreZones: Sendable {
         ).map(Zone.init)
     }
 
-    /// Makes a zone. Other machines only get it after a grant.
+    /// Makes a zone, which is another one than any that had its name before. Other machines only get it after a grant.
     ///
     /// - Parameter name: 1 to 255 bytes of printable ASCII, without blanks at its ends.
     /// - Throws: `invalidValue`; `ambiguous` when the name is taken.
@@ -63,11 +63,12 @@ public struct StoreZones: Sendable {
             guard zones.count < Self.maximumCount else {
                 throw RecordStoreError(.invalidValue, "a store has at most \(Self.maximumCount) zones")
             }
-            let id = ZoneID(name: zoneName, owner: replica)
-            guard !zones.contains(where: { $0.name.lowercased() == name.lowercased() || $0.id == id }) else {
+            guard !zones.contains(where: { $0.name.lowercased() == name.lowercased() }) else {
                 throw RecordStoreError(.ambiguous, "there is a zone “\(name)” already")
             }
-            return try Zones.insert(db, id, called: name)
+            // Other machines may still have a zone of that id, with records that nobody wants in this one.
+            let taken = Set(zones.map(\.id) + (try DeclinedZones.all(db)).map(\.id))
+            return try Zones.insert(db, Self.freeID(zoneName, owner: replica, taken), called: name)
         }
     }
 
@@ -86,6 +87,19 @@ public struct StoreZones: Sendable {
                 sql: "UPDATE grdb_sync_recordZone SET name = ? WHERE id = ?", arguments: [newName, zone.row])
             try SyncSettings.noteChanged(db)
         }
+    }
+
+    /// The id of a new zone: with a number, if the owner has made one of that name before.
+    private static func freeID(_ name: ZoneName, owner: ReplicaID, _ taken: Set<ZoneID>) -> ZoneID {
+        var id = ZoneID(name: name, owner: owner)
+        var number = 2
+        while taken.contains(id) {
+            let suffix = " \(number)"
+            let text = name.description.prefix(ZoneName.maximumLength - suffix.count) + suffix
+            if let name = ZoneName(String(text)) { id = ZoneID(name: name, owner: owner) }
+            number += 1
+        }
+        return id
     }
 
     private static func zoneName(_ name: String) throws -> ZoneName {

@@ -99,6 +99,18 @@ enum Zones {
         """
     }
 
+    /// SQL for whether a row of `grdb_sync_peerZone` says what the peer may do: in the default zone all may write unless somebody says
+    /// otherwise.
+    static let isDecided = "(rights IS NOT NULL OR zone = \(defaultID))"
+
+    /// Whether nobody has said what a peer may do in a zone, so that it may do nothing.
+    static func isUndecided(_ db: Database, peer: Int64, zone: Int64) throws -> Bool {
+        guard zone != defaultID else { return false }
+        let statement = try db.cachedStatement(
+            sql: "SELECT rights FROM grdb_sync_peerZone WHERE peer = ? AND zone = ?")
+        return try Int64.fetchOne(statement, arguments: [peer, zone]) == nil
+    }
+
     /// What sorts zones alike on all machines that have them: the default zone first, then by name and owner.
     static func order(_ db: Database, _ zone: Int64) throws -> [String] {
         guard zone != defaultID else { return [] }
@@ -137,7 +149,8 @@ enum Zones {
                 """, arguments: [peer, zone, rights.rawValue])
     }
 
-    /// Notes that this machine may do nothing at a peer, apart from some zones, whatever the peer let it do before.
+    /// Notes that this machine may do nothing at a peer, apart from some zones, whatever the peer let it do before. Zones that nobody here
+    /// shares with the peer stay as the last session has noted them.
     ///
     /// - Returns: the zones in which that is news.
     static func endOwnRights(_ db: Database, peer: Int64, but zones: [Int64] = []) throws -> [Int64] {
@@ -147,7 +160,7 @@ enum Zones {
             db,
             sql: """
                 UPDATE grdb_sync_peerZone SET ownRights = \(none)
-                WHERE peer = ? AND ownRights <> \(none) AND zone NOT IN (\(kept)) RETURNING zone
+                WHERE peer = ? AND ownRights <> \(none) AND zone NOT IN (\(kept)) AND \(isDecided) RETURNING zone
                 """, arguments: [peer])
     }
 

@@ -51,6 +51,10 @@ struct MachineWords {
                 lines.append("It takes no changes of this machine\(place): what is written here stays here.")
             case .notShared?:
                 lines.append("It shares nothing\(place) with this machine any more.")
+            case .notGranted?:
+                lines.append(
+                    "It lets this machine have the zone “\(zone.zone)”, which is here too. Say below what it may do there, and the two share it."
+                )
             case .notTakenUp? where zone.pending > 0:
                 lines.append(
                     "It gets the zone “\(zone.zone)” when the two meet on the network: a mailbox brings no zone."

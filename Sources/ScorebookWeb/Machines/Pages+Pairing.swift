@@ -27,7 +27,7 @@ extension Pages {
     private struct ShowForm: Decodable {
         /// read or write.
         let rights: String?
-        /// The name of the only zone; empty for all.
+        /// The name of the only zone; empty for the default one.
         let zone: String?
 
         /// Without a choice, what every paired machine gets.

@@ -85,8 +85,11 @@ struct CodePresentation: Sendable {
     ) async throws -> String {
         var left = PairingDesk.attempts
         let shown = try await engine.pairing.show(for: welcome)
+        let zones = try await store.scorebook.records.zones.all()
         do {
-            try tell(PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port)), port)
+            try tell(
+                PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port)), port,
+                rights(unless: zones.filter { !$0.isDefault }.map(\.name)))
             while true {
                 switch try await shown.state {
                 case .shown(let attempts):
@@ -110,7 +113,7 @@ struct CodePresentation: Sendable {
         }
     }
 
-    private func tell(_ link: PairingLink, _ port: Int) throws {
+    private func tell(_ link: PairingLink, _ port: Int, _ rights: String) throws {
         guard !output.json else {
             return try Terminal.write(
                 json: Figures(code: link.code.formatted, link: link.description, port: port), compact: true)
@@ -134,10 +137,17 @@ struct CodePresentation: Sendable {
     }
 
     /// Says what the new machine gets.
-    private var rights: String {
+    ///
+    /// - Parameter others: the zones beside the default one.
+    private func rights(unless others: [String]) -> String {
         let may = welcome.rights == .read ? "read" : "read and write"
-        return welcome.zone.map { "the new machine may \(may) in the zone “\(Display.printable($0))” only" }
-            ?? "the new machine may \(may) everything here"
+        if let zone = welcome.zone {
+            return "the new machine may \(may) in the zone “\(Display.printable(zone))” only"
+        }
+        guard !others.isEmpty else { return "the new machine may \(may) everything here" }
+        let names = others.map { "“\(Display.printable($0))”" }.joined(separator: ", ")
+        return
+            "the new machine may \(may) the scorebook; not \(others.count == 1 ? "its zone" : "its zones") \(names)"
     }
 
     private struct Figures: Encodable {

@@ -12,8 +12,8 @@ struct Pair: SyncingCommand {
         discussion: """
             On one machine `scorebook-peer pair` shows a code of six digits, and on a terminal a QR code with it. On the \
             other `scorebook-peer pair NNN-NNN` finds that machine on the network, pairs with it, and syncs. It works \
-            while `listen` runs on either. The new machine may read and write everything, unless --read-only or --zone \
-            says less.
+            while `listen` runs on either. The new machine may read and write the scorebook, unless --read-only or --zone \
+            says otherwise. Of other zones it gets nothing by that: `peers grant` shares one.
             """)
 
     @Argument(
@@ -33,7 +33,9 @@ struct Pair: SyncingCommand {
     var readOnly = false
 
     @Option(
-        help: ArgumentHelp("The new machine gets this zone only (default: all zones).", valueName: "name"))
+        help: ArgumentHelp(
+            "The new machine gets this zone only (default: the scorebook without its other zones).",
+            valueName: "name"))
     var zone: String?
 
     @Option(help: "The port to listen on while the code is shown, if nothing listens yet.")

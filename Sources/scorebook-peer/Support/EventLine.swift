@@ -86,6 +86,9 @@ struct EventLine: Encodable {
         case .zoneTakenUp(let name, let zone):
             self.init("zoneTakenUp", peer: name)
             self.zone = zone
+        case .zoneOffered(let name, let zone, let isDeleted):
+            self.init("zoneOffered", peer: name, reason: isDeleted ? "deleted" : "notGranted")
+            self.zone = zone
         case .storeTrouble(let error):
             self.init("storeTrouble", reason: error.explanation)
         case .storeTroubleEnded:

@@ -80,6 +80,9 @@ struct EventPrinter: Sendable {
             "refused \(Self.list(names)) of \(name): " + Self.whyRefused(here: reason)
         case .zoneTakenUp(let name, let zone):
             "the zone “\(zone)” of \(name) is here now, beside the others"
+        case .zoneOffered(let name, let zone, true):
+            "\(name) lets this machine have the zone “\(zone)”, which was deleted here; \(Hint.accepting(zone)) lets it come back"
+        case .zoneOffered(let name, let zone, false): Hint.offered(zone, by: name)
         case .storeTrouble(let error):
             "what other programs write here cannot be taken in: \(error.explanation)"
         case .storeTroubleEnded:

@@ -81,6 +81,15 @@ enum Hint {
         return isWord ? name : "'\(name.replacing("'", with: "'\\''"))'"
     }
 
+    /// The command that lets a deleted zone come back.
+    static func accepting(_ zone: String) -> String { "`scorebook-peer zone accept \(word(zone))`" }
+
+    /// What to do about a zone of which a machine waits for this one's consent.
+    static func offered(_ zone: String, by machine: String) -> String {
+        "\(machine) lets this machine have the zone “\(zone)”, which is here too; `scorebook-peer peers grant \(word(machine)) \(word(zone)) "
+            + "write` takes part"
+    }
+
     private static let fullHousehold =
         "removing machines makes no room, because removals stay; machines that have no household in common, as after `identity "
         + "renew`, begin a new one when they are paired"

@@ -39,7 +39,7 @@ extension PeerZoneStatus {
     ///
     /// - Parameters:
     ///   - hasZones: whether this machine has several zones.
-    ///   - hasMailbox: whether this machine has a mailbox. Without one, all that waits for a meeting waits for the same.
+    ///   - hasMailbox: whether this machine has a mailbox, which brings no zone.
     func obstacleText(hasZones: Bool, hasMailbox: Bool = true) -> String? {
         let changes =
             pending.counted("change") + (hasZones ? " of the zone “\(zone)”" : "")
@@ -48,6 +48,10 @@ extension PeerZoneStatus {
         case .notTakenUp? where pending > 0 && hasMailbox:
             return
                 "\(changes) for \(peer), which has not taken the zone up: let the two meet on the network once; a mailbox brings no zone"
+        case .notTakenUp? where pending > 0:
+            return
+                "\(changes) for \(peer), which has not taken the zone up: it does so with a sync, or its status says why not"
+        case .notGranted?: return Hint.offered(zone, by: peer)
         case .readOnly? where pending > 0:
             return "\(changes) here: \(peer) lets this machine read only"
         case .notShared?:

@@ -118,7 +118,7 @@ struct StatusText {
         let known = Set(peers.filter(\.isKnown).map(\.name)).subtracting(named)
         return status.peerZones.filter { known.contains($0.peer) }.compactMap { zone in
             zone.obstacleText(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty).map {
-                [zone.obstacle == .notShared ? "not shared" : "pending", $0]
+                [zone.obstacle == .notShared || zone.obstacle == .notGranted ? "not shared" : "pending", $0]
             }
         }
     }

@@ -55,6 +55,19 @@ struct Oracle {
         }
     }
 
+    /// The records that cannot exist without one of some records, however far below.
+    static func below(_ names: Set<RecordName>, _ states: [RecordName: RecordState]) -> Set<RecordName> {
+        var found = names
+        while true {
+            let next = states.values.filter { state in
+                !found.contains(state.name)
+                    && targets(of: state).contains { $0.rule != .nullify && found.contains($0.name) }
+            }
+            if next.isEmpty { return found.subtracting(names) }
+            found.formUnion(next.map(\.name))
+        }
+    }
+
     /// The records that a machine of a version shows: of the records in sight whose type it knows, the largest set in
     /// which each record's references lead to shown records. A reference with the rule nullify is empty where its
     /// target is not shown.

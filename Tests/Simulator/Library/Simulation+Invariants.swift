@@ -5,8 +5,8 @@ import PeerSyncStore
 
 /// What must always hold.
 extension Simulation {
-    /// Checks that a machine that has started over with another keeps only records that the other has never had, and
-    /// what those need.
+    /// Checks that a machine that has started over with another keeps only records that the other has never had, what goes with
+    /// those, and what all these need.
     func checkStartOver(
         _ replica: SimulatedReplica, _ states: [RecordName: RecordState], with other: SimulatedReplica
     ) throws {
@@ -16,7 +16,8 @@ extension Simulation {
         let unseen = states.values.filter {
             !history[other.number].contains($0) || ($0.revival != nil && $0.revival == $0.newestStamp)
         }
-        let needed = closure(of: Set(unseen.map(\.name))) { states[$0]?.targets ?? [] }
+        let below = Oracle.below(Set(unseen.filter(\.isLive).map(\.name)), states)
+        let needed = closure(of: below.union(unseen.map(\.name))) { states[$0]?.targets ?? [] }
         let left = states.values.filter { $0.isLive && !needed.contains($0.name) }.map(\.name).sorted()
         guard left.isEmpty else {
             throw SimulationFailure(

@@ -219,6 +219,75 @@ import Testing
         #expect(code == .notPermitted)
     }
 
+    /// As after a pairing that ended and was made anew: only a right is missing, and no union helps.
+    @Test(arguments: [nil, ZoneUnion.beside])
+    func whatIsBesideTheDefaultOneAlreadyIsToBeShared(wanted: ZoneUnion?) async throws {
+        let theirs = offer(Self.id(0), isShared: true)
+        let peerZone = PeerZone(store: store, peer: peer)
+        _ = try await store.database.write { [store, peer] db in
+            try peerZone.noteBegun(db, at: nil)
+            return try store.zones.takeUp(db, theirs.id, called: "theirs", from: peer)
+        }
+        let mine = try await own().filter(\.isDefault)
+        var unshared = try await agreement([theirs], own: mine, isCaller: true)
+        #expect {
+            _ = try unshared.call(wanted)
+        } throws: { error in
+            let error = error as? ProtocolError
+            return error?.code == .notPermitted && error?.message.contains(theirs.id.description) == true
+        }
+        var shared = try await agreement([theirs], isCaller: true)
+        #expect(throws: Never.self) { _ = try shared.call(wanted) }
+    }
+
+    // MARK: What is offered and not taken
+
+    @Test func aZoneThatNobodyHereSharesIsNotedUntilSomebodySaysSomething() async throws {
+        let club = try await store.zones.create("club")
+        let exchange = store.exchange
+        func obstacle() async throws -> PeerZoneStatus.Obstacle? {
+            try await store.database.read { [store] in try store.status($0) }.peerZones
+                .first { $0.zone == "club" }?.obstacle
+        }
+        let offered = [ZonePlan.Offered(id: club.id, rights: .write)]
+        #expect(try await exchange.noteOffered(offered, by: peer).map(\.name) == ["club"])
+        // It is told once, and the beginning of the session takes nothing of it back.
+        try await exchange.noteZones([], with: peer)
+        #expect(try await obstacle() == .notGranted)
+        #expect(try await exchange.noteOffered(offered, by: peer).isEmpty)
+        #expect(try await exchange.noteOffered([], by: peer).isEmpty)
+        #expect(try await obstacle() == nil)
+        #expect(try await exchange.noteOffered(offered, by: peer).count == 1)
+        // Somebody here does not want to.
+        try await store.zones.grant(.none, to: peer.name, in: "club")
+        #expect(try await obstacle() == nil)
+        #expect(try await exchange.noteOffered(offered, by: peer).isEmpty)
+    }
+
+    @Test func theAgreementNamesWhatIsOfferedAndNotTaken() async throws {
+        let (mine, club, old) = (Self.id(1), Self.id(2, "club"), Self.id(2, "old"))
+        var agreement = ZoneAgreement(
+            ZoneAgreement.Situation(
+                peer: "study", isCaller: true, own: [offer(mine)],
+                theirs: [
+                    offer(mine), offer(club, isDefault: false, rights: .read), offer(old, isDefault: false),
+                    offer(Self.id(2, "new"), isDefault: false),
+                ], held: [mine, club], declined: [old]))
+        _ = try agreement.call(nil)
+        _ = agreement.tokensRead([:])
+        let steps = try agreement.received(
+            Message.Open(union: .none, zones: [.init(id: mine, received: nil)]))
+        guard case .share(let plan)? = steps.first else {
+            Issue.record("nothing is shared: \(steps)")
+            return
+        }
+        #expect(
+            plan.offered == [
+                ZonePlan.Offered(id: club, rights: .read), ZonePlan.Offered(id: old, rights: .write),
+            ])
+        #expect(plan.takenUp.map(\.name) == ["new"])
+    }
+
     // MARK: What the listener allows
 
     @Test func whatIsOneAlreadyIsNotBroughtTogether() async throws {

@@ -61,6 +61,17 @@ struct PurgeTests {
         #expect(try await purgeNow() == 1)
     }
 
+    /// It holds what it had, and may get its rights back.
+    @Test func whoHadRightsIsWaitedFor() async throws {
+        try await a.store.zones.grant(.none, to: "b", in: "ScorebookData")
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|1'")
+        #expect(try await purgeNow() == 0)
+        try await a.store.zones.grant(.write, to: "b", in: "ScorebookData")
+        try await a.sync(with: b)
+        #expect(try await purgeNow() == 1)
+        #expect(try b.rows("SELECT recordName FROM Author") == ["Author|~|2"])
+    }
+
     /// A program has written the record anew, and nobody has looked since.
     @Test func whatWasWrittenSinceTheDeletionIsTakenInFirst() async throws {
         try await delete(1)

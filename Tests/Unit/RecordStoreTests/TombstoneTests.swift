@@ -86,6 +86,56 @@ struct TombstoneTests {
         #expect(try await purge(alone, retention: 0) == 1)
     }
 
+    /// Nobody has seen the author's new name; the book came with the author, and would not come back.
+    @Test func whatLivesOnKeepsWhatGoesWithIt() async throws {
+        try b.shell("UPDATE Author SET name = 'Miss Austen' WHERE recordName = 'Author|~|1'")
+        _ = try await b.status()
+        try await a.store.peers.forget("b")
+        try a.shell("PRAGMA foreign_keys = ON; DELETE FROM Author WHERE recordName = 'Author|~|1'")
+        _ = try await a.status()
+        #expect(try await purge(a, retention: 0) == 1)
+        clock.milliseconds += 1000
+        #expect(try await purge(a, retention: 0) == 1)
+        #expect(try await !isWelcome(b, at: a))
+        #expect(try await startOver(b, with: a) == 1)
+        #expect(try b.rows("SELECT title FROM Book") == ["Emma"])
+    }
+
+    /// The other goes by what this machine had; it has nothing that could come back.
+    @Test func whoHasErasedEverythingIsWelcome() async throws {
+        try await a.store.peers.forget("b")
+        try await b.store.peers.forget(
+            "a", erasing: try await b.store.peers.zonesToErase(whenForgetting: "a"))
+        try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
+        _ = try await a.status()
+        #expect(try await purge(a, retention: 0) == 1)
+        let (ours, theirs) = (try await peerZone(of: a, for: b), try await peerZone(of: b, for: a))
+        let zone = try await b.store.zones.all()[0].id
+        let held = try await b.store.exchange.receivedTokens(of: theirs.peer, in: [zone])[zone]
+        #expect(held == .start)
+        _ = try await a.store.database.read { try ours.begin($0, heldByPeer: held) }
+        // With a record of its own, it might hold what was deleted.
+        try b.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'x')")
+        _ = try await b.status()
+        #expect(try await b.store.exchange.receivedTokens(of: theirs.peer, in: [zone]).isEmpty)
+        #expect(try await !isWelcome(b, at: a))
+    }
+
+    /// Whom this machine has never met has nothing to forget.
+    @Test func whoIsNewNamesNoToken() async throws {
+        let new = try Machine("new", number: 3, clock: clock)
+        let peer = try await new.store.peers.add(key: a.key, name: "a")
+        let zone = try await new.store.zones.all()[0].id
+        #expect(try await new.store.exchange.receivedTokens(of: peer, in: [zone]).isEmpty)
+    }
+
+    /// Only a deletion is new: what was below it goes, as all that others have.
+    @Test func whatIsDeletedKeepsNothing() async throws {
+        try b.shell("PRAGMA foreign_keys = ON; DELETE FROM Author WHERE recordName = 'Author|~|1'")
+        #expect(try await startOver(b, with: a) == 2)
+        #expect(try await b.state("Book|~|1") == nil)
+    }
+
     @Test func aPeerThatWasThereAllTheTimeIsWelcome() async throws {
         try a.shell("DELETE FROM Author WHERE recordName = 'Author|~|2'")
         try await a.sync(with: b)

@@ -199,4 +199,17 @@ struct HistoryTests {
             }
         }
     }
+
+    @Test func eachDeletionOfARecordIsKept() async throws {
+        for _ in 0..<2 {
+            try write("DELETE FROM Book", on: a)
+            try await a.sync(with: b)
+            _ = try await a.store.write { [a, name] db in try a.store.restore(db, name) }
+            clock.milliseconds += 1000
+            try await a.sync(with: b)
+        }
+        let deletions = try await history(b).filter { $0.field == nil }
+        #expect(deletions.count == 2)
+        #expect(Set(deletions.map(\.won.stamp)).count == 2)
+    }
 }
