@@ -98,6 +98,10 @@ struct LogWriter {
             let log = OwnLog(
                 mailbox: context.mailbox, zone: zone.row, isWhole: isWhole, token: try source.start(db).token)
             try log.save(db)
+            // Readers pass over its base where they have read the one before.
+            for (peer, history) in isWhole ? [:] : try named?.leftOut(db) ?? [:] {
+                try log.noteLeftOut(db, peer, history)
+            }
             return (own, log)
         }
     }

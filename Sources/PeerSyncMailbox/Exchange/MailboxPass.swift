@@ -55,7 +55,7 @@ struct MailboxPass {
         memory.toldDamage.formUnion(heads.new)
         var found = Found(problems: heads.problems)
         for view in heads.views {
-            try await read(view, zones, &found)
+            try await read(view, amongst: heads.views, zones, &found)
         }
         try await RelayedAcknowledgement(context: context, views: heads.views).run(zones)
         let files = FileExchange(context: context, views: heads.views)
@@ -108,13 +108,14 @@ struct MailboxPass {
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
     private func read(
-        _ view: AuthorView, _ zones: [Zone], _ found: inout Found
+        _ view: AuthorView, amongst views: [AuthorView], _ zones: [Zone], _ found: inout Found
     ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
-                context: context, peer: view.peer, head: view.head, section: section, zone: zone)
+                context: context, peer: view.peer, head: view.head, section: section, zone: zone, views: views
+            )
             do {
                 let outcome = try await reader.run(&found.report)
                 found.tellsOfRestoring = found.tellsOfRestoring || outcome.tellsOfRestoring

@@ -101,6 +101,10 @@ class MailboxWriter:
         history = secrets.token_bytes(16) if former is None or new.has_new_history else former.history
         is_whole = new.is_whole or (former is not None and former.whole and not self._is_known_to_all(zone, former))
         self._memory.begin_log(zone.number, history, is_whole, START._replace(horizon=self._store.forgotten(zone.number)))
+        if named is not None and not is_whole:
+            begun = self._memory.log(zone.number, BUILDING)
+            for peer, peer_history in self._memory.left_out(named.id).items():
+                self._memory.note_left_out(begun.id, peer, peer_history)
         if former is not None:
             self._tell(f"the log of {zone.title} begins anew: {new.why}")
 
