@@ -136,7 +136,12 @@ struct FileExchange {
                         let theirs = other.head.zone(part.zone.id),
                         theirs.readers.contains(view.head.author.replica)
                     else { continue }
-                    missed.subtract(theirs.offered.map(\.hash))
+                    let told = Set(
+                        section.damaged.filter { $0.replica == other.head.author.replica }.map(\.object))
+                    missed.subtract(
+                        theirs.offered.filter {
+                            told.isEmpty || !theirs.hasPiece(of: $0, by: other.head.author, in: told)
+                        }.map(\.hash))
                 }
                 self.missed.formUnion(missed)
                 isOpen = isOpen || section.wantsMore
@@ -180,5 +185,16 @@ struct FileExchange {
             try await context.storage.delete(name)
         }
         try await context.store.database.write { try file.delete($0) }
+    }
+}
+
+extension ZoneSection {
+    /// Whether one of some objects is a piece of a file that the author offers.
+    fileprivate func hasPiece(of file: OfferedFile, by author: Author, in objects: Set<ObjectID>) -> Bool {
+        (0..<FilePiece.count(file.size)).contains { piece in
+            let key = fileKeys[file.key].key
+            return ObjectID(FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key))
+                .map(objects.contains) ?? false
+        }
     }
 }

@@ -14,7 +14,7 @@ from .files import FileWriter
 from .folder import Folder
 from .head import Draft
 from .memory import BUILDING, NAMED, Log, Memory
-from .reading import MailboxReader, head_name, wanted_files
+from .reading import MailboxReader, head_name, head_object, wanted_files
 from .sealing import Author
 from .section import (
     DAMAGED_LIMIT,
@@ -141,7 +141,7 @@ class MailboxWriter:
     # Leaving out (mailbox.md 5.3)
 
     def _may_leave_out(self, zone: Zone, peer: bytes, history: bytes, readers: set[bytes]) -> bool:
-        """Whether all readers get the records of a peer, of one history, from its own log: the first three conditions."""
+        """Whether all readers get the records of a peer, of one history, from its own log: the first four conditions. It waits for nobody."""
         section = self.section_of(peer, zone)
         if section is None or self._store.rights(peer, zone) != Right.WRITE:
             return False
@@ -154,7 +154,18 @@ class MailboxWriter:
             theirs = self.section_of(key, zone)
             if theirs is not None and theirs.read_of(replica_id(peer)) is None:
                 return False
+            if theirs is not None and self._misses(theirs, peer, section):
+                return False
         return True
+
+    def _misses(self, theirs: ZoneSection, peer: bytes, section: ZoneSection) -> bool:
+        """Whether a head names as damaged what the head of a peer names, or that head."""
+        told = {entry.object for entry in theirs.damaged if entry.replica == replica_id(peer)}
+        if not told:
+            return False
+        names = {bytes.fromhex(segment_name(section.log_key, number + 1)) for number in range(section.segments)}
+        counter = self._heads[peer].head.counter
+        return any(object in names or object[:8] == bytes(8) and object >= head_object(counter) for object in told)
 
     def _leaves_out(self, zone: Zone) -> dict[bytes, bytes]:
         """The peers whose records the next segment leaves out, each with the history that this machine has read."""
