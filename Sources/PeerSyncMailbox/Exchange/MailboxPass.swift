@@ -20,6 +20,8 @@ struct MailboxPass {
         var heededDamageAt: Int64?
         /// Up to where the heads cover, of each peer's zone, to which this machine has said what it has beyond.
         var answered: [ZoneOfPeer: ChangeToken] = [:]
+        /// Why files of others find no place here, as this run of the program has told.
+        var filesWait: RecordStoreError.Code?
         /// Since when changes of others wait that their authors may write, in milliseconds since 1970.
         var waitingSince: Int64?
     }
@@ -58,13 +60,20 @@ struct MailboxPass {
             try await read(view, amongst: heads.views, zones, &found)
         }
         try await RelayedAcknowledgement(context: context, views: heads.views).run(zones)
-        let files = FileExchange(context: context, views: heads.views)
-        try await files.fetch(zones, &found.report, &found.problems)
+        var failure: MailboxError?
+        do {
+            try await write(standing, heads, zones, &found, &memory)
+        } catch let error as MailboxError where [.readOnly, .full, .sameIdentity].contains(error.code) {
+            // Who cannot write there reads on.
+            failure = error
+        }
+        // Last, because they may take long: nobody waits for what this machine has written until then.
+        try await fetchFiles(heads, zones, &found, &memory)
         try await found.problems.tell(context)
-        guard !standing.isTwin else { throw OwnStanding.twin }
-        if found.tellsOfRestoring { try await standing.noteRestored(context) }
-        let isHeadDue = isAnswerDue(found.behind, heads, &memory)
-        try await write(standing, heads, zones, found.problems, isHeadDue: isHeadDue, &memory, &found.report)
+        if let failure { throw failure }
+        // What it wants, and what it could not open, may have changed.
+        let head = HeadWriter(context: context, views: heads.views, damaged: found.problems.damaged)
+        if try await head.run(memory.parts, isDue: false) { found.report.hasPutHead = true }
         return found.report
     }
 
@@ -134,12 +143,26 @@ struct MailboxPass {
         }
     }
 
+    private func fetchFiles(
+        _ heads: HeadReader.Heads, _ zones: [Zone], _ found: inout Found, _ memory: inout Memory
+    ) async throws {
+        let files = FileExchange(context: context, views: heads.views)
+        let waiting = try await files.fetch(zones, &found.report, &found.problems)
+        if let waiting, memory.filesWait != waiting.error.code {
+            context.onEvent(.filesWait(machine: waiting.machine, waiting.error))
+        }
+        memory.filesWait = waiting?.error.code
+    }
+
     // MARK: Writing
 
     private func write(
-        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], _ problems: ReadingProblems,
-        isHeadDue: Bool, _ memory: inout Memory, _ report: inout MailboxReport
+        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], _ found: inout Found,
+        _ memory: inout Memory
     ) async throws {
+        guard !standing.isTwin else { throw OwnStanding.twin }
+        if found.tellsOfRestoring { try await standing.noteRestored(context) }
+        let isHeadDue = isAnswerDue(found.behind, heads, &memory)
         let (lost, hasLooked) = try await lostObjects(standing, heads, &memory)
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
@@ -155,22 +178,23 @@ struct MailboxPass {
                     $0.rawValue < $1.rawValue
                 },
                 views: heads.views, lost: lost.logs, mayWait: mayWait)
-            let written = try await writer.run(&report)
+            let written = try await writer.run(&found.report)
             isWaiting = isWaiting || written.isWaiting
             parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
         }
         memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
-        report.waitsUntil = memory.waitingSince.map { $0 + Self.longestWait }
+        found.report.waitsUntil = memory.waitingSince.map { $0 + Self.longestWait }
         memory.parts = parts
         memory.views = heads.views
-        let head = HeadWriter(context: context, views: heads.views, damaged: problems.damaged)
+        var head = HeadWriter(context: context, views: heads.views, damaged: found.problems.damaged)
+        head.knowsAllDamage = false
         var hasPut = try await head.run(
             parts, isDue: standing.needsHead || isHeadDue || lost.isHeadDamaged)
         let files = FileExchange(context: context, views: heads.views)
-        for part in parts { try await files.put(part, &report) }
+        for part in parts { try await files.put(part, &found.report) }
         // Now the files that it offers are there.
-        if try await head.run(parts, isDue: false) { hasPut = true }
-        report.hasPutHead = hasPut
+        if found.report.filesPut > 0, try await head.run(parts, isDue: false) { hasPut = true }
+        found.report.hasPutHead = hasPut
         // The next pass finds this one, and no more that the last one was lost: then segments may be, too.
         if hasPut, standing.isHeadMissing { memory.hasLookedForLost = false }
         try await cleanUp(heads, parts, hasPutHead: hasPut, &memory)
