@@ -74,12 +74,13 @@ extension Mailbox: Service {
                 told = nil
                 failures = 0
             } catch let error as MailboxError {
+                // Another one may have its name by now.
+                guard try await engine.store.mailboxes.all().contains(where: { $0.id == mailbox }) else {
+                    throw error
+                }
                 failures += 1
                 if told != error.message { onEvent(.failed(error)) }
                 told = error.message
-                guard try await engine.store.mailboxes.all().contains(where: { $0.name == name }) else {
-                    throw error
-                }
             }
             await pause.sleep(self.pause(after: failures, waitsUntil: waitsUntil, now: engine.store.now()))
         }

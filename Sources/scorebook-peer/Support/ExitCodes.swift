@@ -56,6 +56,10 @@ struct Failure: Error {
     ///   - mailbox: what this machine calls it; nil if that is not known.
     ///   - machine: the machine that has left what the error is about; nil if it is about the mailbox.
     init(_ error: MailboxError, in mailbox: String?, of machine: String? = nil) {
+        if let failure = error.underlying as? Failure {
+            self = failure
+            return
+        }
         self.init(Self.code(error.code), error.message, hint: error.hint(in: mailbox, of: machine))
     }
 

@@ -126,12 +126,16 @@ extension PeerSyncError {
 }
 
 extension MailboxError {
+    /// Why a mailbox cannot be used with what this machine keeps for it, as the passwords.
+    init(wrapping failure: Failure) { self.init(.other, failure.message, underlying: failure) }
+
     /// What helps; nil if the message says all.
     ///
     /// - Parameters:
     ///   - mailbox: what this machine calls the mailbox; nil if that is not known.
     ///   - machine: what it calls the machine that has left what cannot be read on.
     func hint(in mailbox: String?, of machine: String? = nil) -> String? {
+        if let failure = underlying as? Failure { return failure.hint }
         if code == .away, let machine {
             return Hint.ofSync[.changeTokenExpired].map { Hint.naming(machine, in: $0, about: message) }
         }
