@@ -171,7 +171,10 @@ struct MailboxPass {
         let mayWait = mayWait && (0..<Self.longestWait).contains(now - (memory.waitingSince ?? now))
         for zone in zones {
             let readers = try await readers(of: zone)
-            guard !readers.isEmpty else { continue }
+            guard !readers.isEmpty else {
+                try await giveUp(zone)
+                continue
+            }
             let writer = LogWriter(
                 context: context, zone: zone,
                 readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
@@ -241,6 +244,18 @@ struct MailboxPass {
                 let rights = try ZoneLog(context.store, zone).rights(db, of: peer)
                 return rights == .none ? nil : (peer, rights)
             }
+        }
+    }
+
+    /// Gives up what this machine has put of a zone that nobody may read any more; the clean-up removes it.
+    private func giveUp(_ zone: Zone) async throws {
+        let isAny = try await context.store.database.read { db in
+            try !OwnLog.all(db, mailbox: context.mailbox, zone: zone.row).isEmpty
+        }
+        guard isAny else { return }
+        try await context.store.database.write { db in
+            try OwnLog.giveUpAll(db, mailbox: context.mailbox, zone: zone.row)
+            for file in try OwnFile.all(db, mailbox: context.mailbox, zone: zone.row) { try file.delete(db) }
         }
     }
 

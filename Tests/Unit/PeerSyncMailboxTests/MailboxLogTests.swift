@@ -190,4 +190,17 @@ import Testing
         try await MailboxMachine.settle([author, reader])
         #expect(try await reader.titles() == ["Item number 4"])
     }
+
+    /// What nobody may read any more goes at once; who may read again gets all of it.
+    @Test func whatNobodyMayReadGoes() async throws {
+        let disk = MemoryDisk()
+        let (author, reader) = try await machinesWithALack(disk)
+        for name in ["reader", "third"] { _ = try await author.store.peers.forget(name) }
+        try await author.sync()
+        #expect(disk.objects.keys.filter { $0.folder == author.author.folder } == [])
+        try await MailboxMachine.pair([author, reader], areMembers: false)
+        try await MailboxMachine.settle([author, reader])
+        #expect(try await reader.titles() == ["Item number 4"])
+        #expect(try await author.mailbox.check().isSound)
+    }
 }

@@ -72,6 +72,10 @@ class MailboxWriter:
 
     def write_logs(self, new_history: bool, everything_anew: bool) -> None:
         for zone in self._store.zones():
+            if not self.readers(zone):
+                self._memory.give_up_logs(zone.number)  # the cleaner removes what they had
+                self._files.write(zone, {})
+                continue
             self._begin_log_if_need_be(zone, new_history, everything_anew)
             log = self._memory.log(zone.number, BUILDING) or self._memory.log(zone.number, NAMED)
             assert log is not None
@@ -98,8 +102,13 @@ class MailboxWriter:
         if new is None:
             return
         former = building or named
-        history = secrets.token_bytes(16) if former is None or new.has_new_history else former.history
+        given_up = None if former else self._memory.given_up(zone.number)
+        history = former.history if former else given_up
+        if history is None or new.has_new_history:
+            history = secrets.token_bytes(16)
         is_whole = new.is_whole or (former is not None and former.whole and not self._is_known_to_all(zone, former))
+        # It is not the first of the zone if nobody might read there for a while.
+        is_whole |= given_up is not None
         self._memory.begin_log(zone.number, history, is_whole, START._replace(horizon=self._store.forgotten(zone.number)))
         if named is not None and not is_whole:
             begun = self._memory.log(zone.number, BUILDING)
