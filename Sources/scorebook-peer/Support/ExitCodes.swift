@@ -191,7 +191,7 @@ struct Failure: Error {
     private static func code(_ code: MailboxError.Code) -> ExitCode {
         switch code {
         case .unreachable, .emptied: .unavailable
-        case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
+        case .credentials, .noAccess, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid, .unreadable: .dataError
         case .busy, .waiting, .wentBack: .temporaryFailure

@@ -58,6 +58,7 @@ enum Hint {
     /// NAME is the mailbox, HOST the machine that has left what cannot be read on.
     fileprivate static let ofMailbox: [MailboxError.Code: String] = [
         .credentials: "`scorebook-peer mailbox remove NAME` and `mailbox add` give it other ones",
+        .noAccess: "check who may read there",
         .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
         .full: "make room there, and it goes on by itself",
         .readOnly: "check who may write there",
