@@ -39,7 +39,7 @@ struct HeadWriter {
         return true
     }
 
-    /// Takes the next counter, durably: after a crash nobody can know whether a head has it. It is the clock's, as long as that goes
+    /// Takes the next counter, durably: after a crash, or a loss of power, nobody can know whether a head has it. It is the clock's, as long as that goes
     /// on: a store that was restored then goes beyond the counters that it does not know, also if the storage has lost those heads.
     ///
     /// - Returns: nil when the last head says the same.
@@ -50,7 +50,7 @@ struct HeadWriter {
         }
         let length = knowsAllDamage ? content.count : Self.hashLength
         guard isDue || last?.prefix(length) != Data(content.prefix(length)) else { return nil }
-        return try await context.store.database.write { db in
+        return try await context.store.writeDurably { db in
             try Int64.fetchOne(
                 db,
                 sql:
