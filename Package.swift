@@ -349,8 +349,8 @@ let package = Package(
         .testTarget(
             name: "PeerSyncMailboxTests",
             dependencies: [
-                "PeerSyncMailbox", "MailboxSimulator", "MailboxSupport", "PeerSync", "PeerSyncStore",
-                "PeerSyncModel", "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
+                "PeerSyncMailbox", "MailboxSimulator", "DiskSimulator", "MailboxSupport", "PeerSync",
+                "PeerSyncStore", "PeerSyncModel", "PeerSyncProtocol", "PeerSyncChannel", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/Unit/PeerSyncMailboxTests"),

@@ -45,6 +45,25 @@ import Testing
         }
     }
 
+    /// What is there already stays, and the next sync goes on with it.
+    @Test func aMailboxThatIsFullAfterTheFirstObjectsIsAdded() async throws {
+        try await withMailboxFolder { kitchen, _, folder in
+            try await kitchen.addGame("Catan")
+            let match = try await kitchen.addMatch("Catan", "Ada=1")
+            let picture = SamplePicture.jpeg(String(repeating: "a picture", count: 1 << 18))
+            try await kitchen.peer("image", "add", match, try kitchen.scene.file("IMG_1.jpg", picture))
+            let disk = SmallDisk(directory: folder, megabytes: 1)
+            let outcome = try await kitchen.start(["mailbox", "add", "folder", folder.path], with: disk)
+                .outcome()
+            #expect(outcome.isSentence(73), "\(outcome)")
+            #expect(
+                outcome.errors.contains("added the mailbox “nas”; not yet in step: there is no room"),
+                "\(outcome)")
+            let list = try await kitchen.peer("mailbox")
+            #expect(list.contains("nas") && list.contains("there is no room"), "\(list)")
+        }
+    }
+
     @Test func aScorebookCanBeSavedFromIt() async throws {
         try await withMatch { kitchen, disk in
             let file = kitchen.scene.path("export.json")

@@ -69,6 +69,36 @@ import Testing
         }
     }
 
+    /// Others can read the file with the passwords, so the program does not use it.
+    @Test func aMailboxThatCannotBeginSaysWhy() async throws {
+        try await withMailboxFolder { kitchen, study, folder in
+            try await kitchen.makeStore()
+            try kitchen.write(
+                """
+                INSERT INTO grdb_sync_mailbox (name, location, addedAt)
+                VALUES ('cloud', 'webdav https://localhost:1/dav', '2026-11-24T00:00:00Z')
+                """)
+            try await kitchen.peer("mailbox", "add", "folder", folder.path)
+            let file = kitchen.store.appendingPathComponent("mailboxes.json")
+            try Data(#"{"version": 1, "mailboxes": {}}"#.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+            try await kitchen.addGame("Carcassonne")
+            let outcome = try await kitchen.run("mailbox", "sync")
+            #expect(outcome.exitCode == 78 && outcome.errors.contains("others can read"), "\(outcome)")
+            #expect(outcome.errors.contains("chmod 600"), "\(outcome)")
+            #expect(outcome.output.contains("in step with “nas”"), "\(outcome)")
+            for command in ["mailbox", "status"] {
+                #expect(try await kitchen.peer(command).contains("others can read"), "\(command)")
+            }
+            try kitchen.write("UPDATE grdb_sync_mailbox SET lastError = NULL, lastErrorCode = NULL")
+            let listener = try await kitchen.listen(extra: ["--passive"])
+            let failed = try await listener.process.event("mailboxFailed")
+            #expect(failed.reason?.contains("others can read") == true)
+            #expect(try await kitchen.peer("mailbox").contains("others can read"))
+            try await listener.stop()
+        }
+    }
+
     private struct Listed: Decodable {
         let name: String
         let place: String

@@ -8,39 +8,61 @@ struct FileExchange {
 
     // MARK: Getting
 
-    /// Gets the wanted files that others offer.
+    /// Why a file of a machine finds no place here.
+    typealias Waiting = (machine: String, error: RecordStoreError)
+
+    /// Gets the wanted files that others offer. One that finds no place keeps no smaller one from coming.
+    ///
+    /// - Returns: why a file waits; nil if none does.
     func fetch(
         _ zones: [Zone], _ report: inout MailboxReport, _ problems: inout ReadingProblems
-    ) async throws {
-        guard let directory = context.store.assetDirectory else { return }
+    ) async throws -> Waiting? {
+        guard let directory = context.store.assetDirectory else { return nil }
+        var waiting: Waiting?
         for zone in zones {
             let wanted = try await context.store.assets.wanted(after: 0, in: [zone])
             guard !wanted.list.isEmpty else { continue }
-            let sizes = Dictionary(wanted.list.map { ($0.hash, $0.size) }) { first, _ in first }
             for view in views {
-                guard let section = view.head.zone(zone.id) else { continue }
-                var count = 0
-                for file in section.offered where sizes[file.hash] == file.size {
-                    guard !directory.contains(file.hash, size: file.size) else { continue }
-                    do {
-                        let key = section.fileKeys[file.key]
-                        guard try await fetch(file, from: view, key, to: directory, zone, &problems) else {
-                            continue
-                        }
-                    } catch let damage as DamagedObject {
-                        problems.note(damage, of: view.peer, in: zone)
-                        continue
-                    }
-                    count += 1
-                    if wanted.wishes.contains(file.hash) {
-                        try await context.store.assets.setWished([file.hash], false)
-                    }
-                }
-                guard count > 0 else { continue }
-                report.filesRead += count
-                context.onEvent(.filesReceived(machine: view.peer.name, count: count))
+                // A place that takes none is not tried for each.
+                guard waiting.map({ $0.error.code == .noSpace && directory.hasRoom }) ?? true else { break }
+                let before = report.filesRead
+                let error = try await fetch(wanted, from: view, to: directory, zone, &report, &problems)
+                waiting = waiting ?? error.map { (view.peer.name, $0) }
+                guard report.filesRead > before else { continue }
+                context.onEvent(
+                    .filesReceived(machine: view.peer.name, count: report.filesRead - before))
             }
         }
+        return waiting
+    }
+
+    /// - Returns: why the first that finds no place here finds none.
+    private func fetch(
+        _ wanted: WantedAssets, from view: AuthorView, to directory: AssetDirectory, _ zone: Zone,
+        _ report: inout MailboxReport, _ problems: inout ReadingProblems
+    ) async throws -> RecordStoreError? {
+        guard let section = view.head.zone(zone.id) else { return nil }
+        let sizes = Dictionary(wanted.list.map { ($0.hash, $0.size) }) { first, _ in first }
+        var waiting: RecordStoreError?
+        for file in section.offered where sizes[file.hash] == file.size {
+            guard !directory.contains(file.hash, size: file.size) else { continue }
+            do {
+                let key = section.fileKeys[file.key]
+                guard try await fetch(file, from: view, key, to: directory, zone, &problems) else { continue }
+            } catch let damage as DamagedObject {
+                problems.note(damage, of: view.peer, in: zone)
+                continue
+            } catch let error as RecordStoreError where [.noSpace, .assetUnwritable].contains(error.code) {
+                waiting = waiting ?? error
+                guard error.code == .noSpace, directory.hasRoom else { break }
+                continue
+            }
+            report.filesRead += 1
+            if wanted.wishes.contains(file.hash) {
+                try await context.store.assets.setWished([file.hash], false)
+            }
+        }
+        return waiting
     }
 
     /// - Returns: whether the file is here now.
@@ -136,7 +158,12 @@ struct FileExchange {
                         let theirs = other.head.zone(part.zone.id),
                         theirs.readers.contains(view.head.author.replica)
                     else { continue }
-                    missed.subtract(theirs.offered.map(\.hash))
+                    let told = Set(
+                        section.damaged.filter { $0.replica == other.head.author.replica }.map(\.object))
+                    missed.subtract(
+                        theirs.offered.filter {
+                            told.isEmpty || !theirs.hasPiece(of: $0, by: other.head.author, in: told)
+                        }.map(\.hash))
                 }
                 self.missed.formUnion(missed)
                 isOpen = isOpen || section.wantsMore
@@ -180,5 +207,16 @@ struct FileExchange {
             try await context.storage.delete(name)
         }
         try await context.store.database.write { try file.delete($0) }
+    }
+}
+
+extension ZoneSection {
+    /// Whether one of some objects is a piece of a file that the author offers.
+    fileprivate func hasPiece(of file: OfferedFile, by author: Author, in objects: Set<ObjectID>) -> Bool {
+        (0..<FilePiece.count(file.size)).contains { piece in
+            let key = fileKeys[file.key].key
+            return ObjectID(FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key))
+                .map(objects.contains) ?? false
+        }
     }
 }

@@ -10,6 +10,8 @@ struct HeadWriter {
     let views: [AuthorView]
     /// What this pass found damaged of others.
     var damaged: [ReadingProblems.Damaged] = []
+    /// Whether ``damaged`` has all that is. As long as files were not fetched, that the list changes is no reason for a head.
+    var knowsAllDamage = true
 
     /// A zone of the head, and its readers.
     struct Part: Sendable {
@@ -37,16 +39,19 @@ struct HeadWriter {
         return true
     }
 
-    /// Takes the next counter, durably: after a crash nobody can know whether a head has it. It is the clock's, as long as that goes
+    /// Takes the next counter, durably: after a crash, or a loss of power, nobody can know whether a head has it. It is the clock's, as long as that goes
     /// on: a store that was restored then goes beyond the counters that it does not know, also if the storage has lost those heads.
     ///
     /// - Returns: nil when the last head says the same.
     private func reserve(_ content: [UInt8], isDue: Bool) async throws -> Int64? {
-        try await context.store.database.write { db in
-            let last = try Data.fetchOne(
+        let last = try await context.store.database.read { db in
+            try Data.fetchOne(
                 db, sql: "SELECT content FROM grdb_sync_mailbox WHERE id = ?", arguments: [context.mailbox])
-            guard isDue || last != Data(content) else { return nil }
-            return try Int64.fetchOne(
+        }
+        let length = knowsAllDamage ? content.count : Self.hashLength
+        guard isDue || last?.prefix(length) != Data(content.prefix(length)) else { return nil }
+        return try await context.store.writeDurably { db in
+            try Int64.fetchOne(
                 db,
                 sql:
                     "UPDATE grdb_sync_mailbox SET counter = MAX(counter + 1, ?) WHERE id = ? RETURNING counter",
@@ -175,8 +180,21 @@ struct HeadWriter {
         return wanted
     }
 
-    /// A hash of what a head says that is worth a new one: without tokens, which grow by what others have written.
+    private static let hashLength = 32
+
+    /// Hashes of what a head says that is worth a new one, without tokens, which grow by what others have written: of all but the damaged
+    /// objects, and of all.
     private static func content(of head: Head) -> [UInt8] {
+        var undamaged = head
+        undamaged.zones = head.zones.map { zone in
+            var zone = zone
+            zone.damaged = []
+            return zone
+        }
+        return hashOfContent(undamaged) + hashOfContent(head)
+    }
+
+    private static func hashOfContent(_ head: Head) -> [UInt8] {
         var buffer = ByteBuffer()
         for zone in head.zones { zone.withoutTokens.encode(into: &buffer) }
         buffer.writeBytes(head.household?.encoded ?? [])
@@ -191,7 +209,7 @@ struct HeadWriter {
         return hash(of: Array(buffer.readableBytesView))
     }
 
-    static func hash(of bytes: [UInt8]) -> [UInt8] { BLAKE2b.hash(bytes, length: 32) }
+    static func hash(of bytes: [UInt8]) -> [UInt8] { BLAKE2b.hash(bytes, length: hashLength) }
 }
 
 extension ZoneSection {

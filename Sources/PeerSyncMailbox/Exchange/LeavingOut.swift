@@ -10,6 +10,9 @@ struct LeavingOut {
     let readers: [ReplicaID]
     let views: [AuthorView]
 
+    /// How long a peer has to put anew itself what a reader misses: an hour after this machine got its last head, in milliseconds.
+    static let patience: Int64 = 3600 * 1000
+
     /// A peer whose records the log may leave out.
     struct Candidate: Sendable {
         let peer: Peer
@@ -18,7 +21,7 @@ struct LeavingOut {
         let isCovered: Bool
     }
 
-    /// The peers for which the first three conditions hold.
+    /// The peers for which the first four conditions hold.
     func candidates(_ db: Database) throws -> [Candidate] {
         let log = ZoneLog(context.store, zone)
         return try views.compactMap { view in
@@ -27,7 +30,7 @@ struct LeavingOut {
                 let reading = try Reading.find(
                     db, mailbox: context.mailbox, peer: view.peer.id, zone: zone.row),
                 reading.history == section.history,
-                isReadByAll(view, section)
+                isReadByAll(view, section), !isMissed(view, section)
             else { return nil }
             let received = try log.received(db, from: view.peer)
             return Candidate(
@@ -45,6 +48,22 @@ struct LeavingOut {
                 let theirs = other.head.zone(zone.id)
             else { return true }
             return theirs.read.contains { $0.replica == replica }
+        }
+    }
+
+    /// Whether a reader could not open, or misses, what the peer's head names, and the peer does not come to put it anew.
+    private func isMissed(_ view: AuthorView, _ section: ZoneSection) -> Bool {
+        // A clock that was ahead once must not put it off for long.
+        guard !(0..<Self.patience).contains(context.store.now() - view.heardAt) else { return false }
+        let author = view.head.author
+        let told = views.filter { readers.contains($0.head.author.replica) }
+            .flatMap { $0.head.zone(zone.id)?.damaged ?? [] }.filter { $0.replica == author.replica }
+        guard !told.isEmpty else { return false }
+        let segments = (1...UInt64(section.segments)).map {
+            ObjectID(Segment.name($0, of: author.id, logKey: section.logKey))
+        }
+        return told.contains { damaged in
+            segments.contains(damaged.object) || damaged.object.headCounter ?? 0 >= view.head.counter
         }
     }
 }

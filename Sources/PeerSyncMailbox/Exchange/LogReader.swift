@@ -9,6 +9,8 @@ struct LogReader {
     let head: OpenedHead
     let section: ZoneSection
     let zone: Zone
+    /// What all say there. A newcomer that a check makes has nothing that they could acknowledge.
+    var views: [AuthorView] = []
 
     /// How far the reader is. A session may change that at any moment.
     private struct Standing {
@@ -72,14 +74,16 @@ struct LogReader {
     private func acknowledge() async throws -> Bool {
         let log = ZoneLog(context.store, zone)
         let read = section.read.first { $0.replica == context.own.replica }
-        let (isNews, isRestored) = try await context.store.readFolded { db in
-            guard let read, let token = read.token else { return (false, false) }
-            let isMore = try log.acknowledged(db, by: peer) < token.sequence
-            return (try isMore && log.canGoOn(db, from: token), try tellsOfRestoring(db, read, token))
+        let held = HeldChanges(context: context, zone: zone, views: views)
+        let (token, isRestored) = try await context.store.readFolded { db -> (ChangeToken?, Bool) in
+            guard let read, var token = read.token else { return (nil, false) }
+            let isRestored = try tellsOfRestoring(db, read, token)
+            let known = try log.acknowledged(db, by: peer)
+            guard known < token.sequence, try log.canGoOn(db, from: token) else { return (nil, isRestored) }
+            token.sequence = try held.end(db, of: token, read, by: peer, section)
+            return (known < token.sequence ? token : nil, isRestored)
         }
-        if isNews, let token = read?.token {
-            try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) }
-        }
+        if let token { try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) } }
         return isRestored
     }
 

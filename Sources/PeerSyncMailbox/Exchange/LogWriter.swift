@@ -67,9 +67,8 @@ struct LogWriter {
     private func prepare() async throws -> (OwnZone, OwnLog) {
         try await context.store.database.write { db in
             _ = try context.store.fold(db)
-            var own =
-                try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)
-                ?? OwnZone(mailbox: context.mailbox, zone)
+            let known = try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)
+            var own = known ?? OwnZone(mailbox: context.mailbox, zone)
             let logs = try OwnLog.all(db, mailbox: context.mailbox, zone: zone.row)
             let named = logs.first { $0.phase == .named }
             let begun = logs.first { $0.phase == .building }
@@ -84,9 +83,11 @@ struct LogWriter {
             own.readers = readers
             try own.save(db)
             if need == nil, let named { return (own, named) }
+            // Nobody might read here for a while. Who may again would pass over what the log of then left out.
+            let wasGivenUp = known != nil && named == nil && begun == nil
+            let isUnread = named.map { $0.isWhole && !isReadByAll($0) } ?? false
             let isWhole =
-                need == .whole || need == .history || begun?.isWhole == true
-                || named.map { $0.isWhole && !isReadByAll($0) } ?? false
+                wasGivenUp || isUnread || need == .whole || need == .history || begun?.isWhole == true
             if let begun {
                 let isGood =
                     try !hasReaderGone && !isOtherZone && !lost.contains(begun.log)
@@ -98,6 +99,10 @@ struct LogWriter {
             let log = OwnLog(
                 mailbox: context.mailbox, zone: zone.row, isWhole: isWhole, token: try source.start(db).token)
             try log.save(db)
+            // Readers pass over its base where they have read the one before.
+            for (peer, history) in isWhole ? [:] : try named?.leftOut(db) ?? [:] {
+                try log.noteLeftOut(db, peer, history)
+            }
             return (own, log)
         }
     }

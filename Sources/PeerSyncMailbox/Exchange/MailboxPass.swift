@@ -20,6 +20,8 @@ struct MailboxPass {
         var heededDamageAt: Int64?
         /// Up to where the heads cover, of each peer's zone, to which this machine has said what it has beyond.
         var answered: [ZoneOfPeer: ChangeToken] = [:]
+        /// Why files of others find no place here, as this run of the program has told.
+        var filesWait: RecordStoreError.Code?
         /// Since when changes of others wait that their authors may write, in milliseconds since 1970.
         var waitingSince: Int64?
     }
@@ -55,16 +57,23 @@ struct MailboxPass {
         memory.toldDamage.formUnion(heads.new)
         var found = Found(problems: heads.problems)
         for view in heads.views {
-            try await read(view, zones, &found)
+            try await read(view, amongst: heads.views, zones, &found)
         }
         try await RelayedAcknowledgement(context: context, views: heads.views).run(zones)
-        let files = FileExchange(context: context, views: heads.views)
-        try await files.fetch(zones, &found.report, &found.problems)
+        var failure: MailboxError?
+        do {
+            try await write(standing, heads, zones, &found, &memory)
+        } catch let error as MailboxError where [.readOnly, .full, .sameIdentity].contains(error.code) {
+            // Who cannot write there reads on.
+            failure = error
+        }
+        // Last, because they may take long: nobody waits for what this machine has written until then.
+        try await fetchFiles(heads, zones, &found, &memory)
         try await found.problems.tell(context)
-        guard !standing.isTwin else { throw OwnStanding.twin }
-        if found.tellsOfRestoring { try await standing.noteRestored(context) }
-        let isHeadDue = isAnswerDue(found.behind, heads, &memory)
-        try await write(standing, heads, zones, found.problems, isHeadDue: isHeadDue, &memory, &found.report)
+        if let failure { throw failure }
+        // What it wants, and what it could not open, may have changed.
+        let head = HeadWriter(context: context, views: heads.views, damaged: found.problems.damaged)
+        if try await head.run(memory.parts, isDue: false) { found.report.hasPutHead = true }
         return found.report
     }
 
@@ -108,13 +117,14 @@ struct MailboxPass {
 
     /// Reads what a peer has put. What is wrong with it keeps nobody from reading others.
     private func read(
-        _ view: AuthorView, _ zones: [Zone], _ found: inout Found
+        _ view: AuthorView, amongst views: [AuthorView], _ zones: [Zone], _ found: inout Found
     ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
         for (section, _) in view.head.zones {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
-                context: context, peer: view.peer, head: view.head, section: section, zone: zone)
+                context: context, peer: view.peer, head: view.head, section: section, zone: zone, views: views
+            )
             do {
                 let outcome = try await reader.run(&found.report)
                 found.tellsOfRestoring = found.tellsOfRestoring || outcome.tellsOfRestoring
@@ -133,12 +143,26 @@ struct MailboxPass {
         }
     }
 
+    private func fetchFiles(
+        _ heads: HeadReader.Heads, _ zones: [Zone], _ found: inout Found, _ memory: inout Memory
+    ) async throws {
+        let files = FileExchange(context: context, views: heads.views)
+        let waiting = try await files.fetch(zones, &found.report, &found.problems)
+        if let waiting, memory.filesWait != waiting.error.code {
+            context.onEvent(.filesWait(machine: waiting.machine, waiting.error))
+        }
+        memory.filesWait = waiting?.error.code
+    }
+
     // MARK: Writing
 
     private func write(
-        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], _ problems: ReadingProblems,
-        isHeadDue: Bool, _ memory: inout Memory, _ report: inout MailboxReport
+        _ standing: OwnStanding, _ heads: HeadReader.Heads, _ zones: [Zone], _ found: inout Found,
+        _ memory: inout Memory
     ) async throws {
+        guard !standing.isTwin else { throw OwnStanding.twin }
+        if found.tellsOfRestoring { try await standing.noteRestored(context) }
+        let isHeadDue = isAnswerDue(found.behind, heads, &memory)
         let (lost, hasLooked) = try await lostObjects(standing, heads, &memory)
         var parts: [HeadWriter.Part] = []
         var isWaiting = false
@@ -147,29 +171,33 @@ struct MailboxPass {
         let mayWait = mayWait && (0..<Self.longestWait).contains(now - (memory.waitingSince ?? now))
         for zone in zones {
             let readers = try await readers(of: zone)
-            guard !readers.isEmpty else { continue }
+            guard !readers.isEmpty else {
+                try await giveUp(zone)
+                continue
+            }
             let writer = LogWriter(
                 context: context, zone: zone,
                 readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
                     $0.rawValue < $1.rawValue
                 },
                 views: heads.views, lost: lost.logs, mayWait: mayWait)
-            let written = try await writer.run(&report)
+            let written = try await writer.run(&found.report)
             isWaiting = isWaiting || written.isWaiting
             parts.append(HeadWriter.Part(zone: zone, written: written, readers: readers))
         }
         memory.waitingSince = isWaiting ? memory.waitingSince ?? now : nil
-        report.waitsUntil = memory.waitingSince.map { $0 + Self.longestWait }
+        found.report.waitsUntil = memory.waitingSince.map { $0 + Self.longestWait }
         memory.parts = parts
         memory.views = heads.views
-        let head = HeadWriter(context: context, views: heads.views, damaged: problems.damaged)
+        var head = HeadWriter(context: context, views: heads.views, damaged: found.problems.damaged)
+        head.knowsAllDamage = false
         var hasPut = try await head.run(
             parts, isDue: standing.needsHead || isHeadDue || lost.isHeadDamaged)
         let files = FileExchange(context: context, views: heads.views)
-        for part in parts { try await files.put(part, &report) }
+        for part in parts { try await files.put(part, &found.report) }
         // Now the files that it offers are there.
-        if try await head.run(parts, isDue: false) { hasPut = true }
-        report.hasPutHead = hasPut
+        if found.report.filesPut > 0, try await head.run(parts, isDue: false) { hasPut = true }
+        found.report.hasPutHead = hasPut
         // The next pass finds this one, and no more that the last one was lost: then segments may be, too.
         if hasPut, standing.isHeadMissing { memory.hasLookedForLost = false }
         try await cleanUp(heads, parts, hasPutHead: hasPut, &memory)
@@ -216,6 +244,18 @@ struct MailboxPass {
                 let rights = try ZoneLog(context.store, zone).rights(db, of: peer)
                 return rights == .none ? nil : (peer, rights)
             }
+        }
+    }
+
+    /// Gives up what this machine has put of a zone that nobody may read any more; the clean-up removes it.
+    private func giveUp(_ zone: Zone) async throws {
+        let isAny = try await context.store.database.read { db in
+            try !OwnLog.all(db, mailbox: context.mailbox, zone: zone.row).isEmpty
+        }
+        guard isAny else { return }
+        try await context.store.database.write { db in
+            try OwnLog.giveUpAll(db, mailbox: context.mailbox, zone: zone.row)
+            for file in try OwnFile.all(db, mailbox: context.mailbox, zone: zone.row) { try file.delete(db) }
         }
     }
 

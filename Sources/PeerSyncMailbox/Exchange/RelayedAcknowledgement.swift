@@ -38,9 +38,7 @@ struct RelayedAcknowledgement {
     private func hasRead(_ other: AuthorView, _ section: ZoneSection, _ zone: Zone, _ db: Database) throws
         -> Bool
     {
-        guard let theirs = other.head.zone(zone.id), theirs.isComplete,
-            let read = section.read.first(where: { $0.replica == other.head.author.replica }),
-            read.history == theirs.history, read.log == theirs.log, read.segment >= theirs.segments,
+        guard let theirs = other.head.zone(zone.id), section.hasRead(theirs, of: other.head.author),
             let received = try ZoneLog(context.store, zone).received(db, from: other.peer)
         else { return false }
         return theirs.isCovered(received, by: theirs.covered)

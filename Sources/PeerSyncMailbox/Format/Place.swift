@@ -110,6 +110,11 @@ package struct ObjectID: MailboxID {
         guard let bytes = [UInt8](hexadecimal: text ?? name.last) else { return nil }
         self.init(bytes)
     }
+
+    /// The counter of the head that it names; nil if it names something else.
+    package var headCounter: UInt64? {
+        bytes.prefix(8).allSatisfy { $0 == 0 } ? bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) } : nil
+    }
 }
 
 /// A log of one author in one zone.

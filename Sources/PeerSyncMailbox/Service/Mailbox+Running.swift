@@ -75,12 +75,12 @@ extension Mailbox: Service {
                 failures = 0
             } catch {
                 let error = try Self.failure(error)
+                // Another one may have its name by now. A store that cannot be read now may have it.
+                let known = try? await engine.store.mailboxes.all()
+                guard known?.contains(where: { $0.id == mailbox }) ?? true else { throw error }
                 failures += 1
                 if told != error.message { onEvent(.failed(error)) }
                 told = error.message
-                // A store that cannot be read now may have it.
-                let known = try? await engine.store.mailboxes.all()
-                guard known?.contains(where: { $0.name == name }) ?? true else { throw error }
             }
             await pause.sleep(self.pause(after: failures, waitsUntil: waitsUntil, now: engine.store.now()))
         }

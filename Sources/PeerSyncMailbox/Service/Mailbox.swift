@@ -25,7 +25,7 @@ public final class Mailbox: Sendable {
     let options: MailboxOptions
     let onEvent: @Sendable (MailboxEvent) -> Void
     let turns = MailboxTurns()
-    private let mailbox: Int64
+    let mailbox: Int64
 
     /// Takes a mailbox of a store.
     ///
@@ -81,10 +81,23 @@ public final class Mailbox: Sendable {
         }
     }
 
-    /// Removes everything that this machine has put. Others keep what they have read; ``StoreMailboxes/remove(_:)`` then forgets the mailbox here.
+    /// Removes everything that this machine has put, and then forgets the mailbox here. Others keep what they have read. Nobody else uses the
+    /// mailbox meanwhile, so nothing is put again.
     ///
-    /// - Throws: ``MailboxError``.
-    public func removeOwnObjects() async throws {
+    /// - Throws: ``MailboxError``: `busy` while another program uses it, errors of the storage. The store has the mailbox still then.
+    public func removeWithOwnObjects() async throws {
+        let lease = try await MailboxLease(engine.store, mailbox)
+        do {
+            try await removeOwnObjects()
+            try await engine.store.mailboxes.remove(mailbox)
+            try await lease.end(nil)
+        } catch {
+            try? await lease.end(error)
+            throw error
+        }
+    }
+
+    func removeOwnObjects() async throws {
         let own = context.own.id
         for object in try await storage.list(MailboxFormat.heads)
         where AuthorID.parse(object.name)?.author == own {

@@ -36,7 +36,7 @@ public struct MailboxCheck: Sendable {
 
 extension Mailbox {
     /// Syncs, then reads everything that lies in the mailbox for this machine, and proves that a newcomer could be made from it: it makes a
-    /// store of it, in a temporary file, and compares the digests. What lies there damaged of this machine it removes: the next sync puts it
+    /// store of it, in a temporary file that has no name, and compares the digests. What lies there damaged of this machine it removes: the next sync puts it
     /// anew.
     ///
     /// - Throws: ``MailboxError``, also what ``syncOnce()`` throws.
@@ -104,12 +104,9 @@ extension Mailbox {
     private func checkZone(
         _ part: HeadWriter.Part, _ own: ZoneSection, _ views: [AuthorView], _ check: inout MailboxCheck
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "mailbox-check-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        // SQLite makes a file for it that only this user can read, and removes its name at once: whatever ends the program, nothing stays.
         let newcomer = try RecordStore(
-            DatabaseQueue(path: folder.appendingPathComponent("store").path), schema: RecordSchema([]),
+            DatabaseQueue(path: ""), schema: RecordSchema([]),
             replica: Identity.generate().replicaID)
         let entry = try await newcomer.mailboxes.add("check", location: "")
         try await newcomer.database.write { try newcomer.zones.adopt($0, part.zone.id) }

@@ -17,6 +17,10 @@ public struct MailboxEntry: Sendable, Equatable {
     public let lastError: String?
     /// The name of the ``MailboxError/Code`` of ``lastError``.
     public let lastErrorCode: String?
+    /// Whether this machine has begun to put something there. Of the last object nobody may know whether it is there.
+    public let isBegun: Bool
+    /// Whether something of this machine is there, or was.
+    public let hasPut: Bool
     /// The machines of which this one has heard there, by name.
     public let machines: [Machine]
 
@@ -54,6 +58,10 @@ public struct MailboxEntry: Sendable, Equatable {
         lastSync = row["lastSync"]
         lastError = row["lastError"]
         lastErrorCode = row["lastErrorCode"]
+        let segments = try Int.fetchOne(
+            db, sql: "SELECT MAX(segments) FROM grdb_sync_mailboxLog WHERE mailbox = ?", arguments: [id])
+        isBegun = segments != nil || (row["counter"] as Int64) > 0
+        hasPut = segments ?? 0 > 0 || (row["published"] as Int64) > 0
         machines = try Row.fetchAll(
             db,
             sql: """

@@ -14,6 +14,8 @@ public enum MailboxEvent: Sendable {
     case withheld(machine: String, zone: String?, count: Int)
     /// Files of a machine came through the mailbox.
     case filesReceived(machine: String, count: Int)
+    /// Files that a machine has put wait, because they find no place here, for this reason; everything else goes on. Told once for each reason.
+    case filesWait(machine: String, RecordStoreError)
     /// A machine is a peer from now on, because another one has introduced it.
     case introduced(machine: String, by: String?)
     /// A machine is a peer no more, because another one has removed it from the household.

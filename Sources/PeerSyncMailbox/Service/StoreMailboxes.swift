@@ -56,14 +56,26 @@ public struct StoreMailboxes: Sendable {
         return try await find(name)
     }
 
-    /// Forgets a mailbox. What this machine has put stays there; ``Mailbox/removeOwnObjects()`` removes it before.
+    /// Notes why a mailbox cannot be used, where the app cannot even make a ``Mailbox`` of it. The next sync that succeeds ends that.
+    public func noteFailure(_ error: MailboxError, of entry: MailboxEntry) async throws {
+        try await store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_mailbox SET lastError = ?, lastErrorCode = ? WHERE id = ?",
+                arguments: [error.message, error.code.description, entry.id])
+        }
+    }
+
+    /// Forgets a mailbox. What this machine has put stays there; ``Mailbox/removeWithOwnObjects()`` removes it, too.
     ///
     /// - Throws: ``/PeerSyncStore/RecordStoreError`` `invalidValue` when there is none of that name.
     public func remove(_ name: String) async throws {
-        let entry = try await find(name)
+        try await remove(find(name).id)
+    }
+
+    func remove(_ id: Int64) async throws {
         try await store.database.write { db in
-            try ZoneLog.keepRefusals(db, of: entry.id)
-            try db.execute(sql: "DELETE FROM grdb_sync_mailbox WHERE id = ?", arguments: [entry.id])
+            try ZoneLog.keepRefusals(db, of: id)
+            try db.execute(sql: "DELETE FROM grdb_sync_mailbox WHERE id = ?", arguments: [id])
         }
     }
 }

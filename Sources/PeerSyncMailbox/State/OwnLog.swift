@@ -149,6 +149,13 @@ extension OwnLog {
             arguments: [Int64.max, mailbox, Phase.replaced.rawValue])
     }
 
+    /// Ends the logs of a zone that nobody may read any more. No reader has to see another one first, so nothing keeps them from going.
+    static func giveUpAll(_ db: Database, mailbox: Int64, zone: Int64) throws {
+        try db.execute(
+            sql: "UPDATE grdb_sync_mailboxLog SET phase = ?, replacedAt = 0 WHERE mailbox = ? AND zone = ?",
+            arguments: [Phase.replaced.rawValue, mailbox, zone])
+    }
+
     /// The names of its segments.
     func names(by author: AuthorID, key: [UInt8]) -> [MailboxObjectName] {
         guard segments > 0 else { return [] }

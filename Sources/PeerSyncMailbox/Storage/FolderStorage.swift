@@ -13,6 +13,9 @@ public struct FolderStorage: WatchedMailboxStorage {
     /// The folder.
     public let url: URL
 
+    /// Reads so many bytes of a file from its beginning; tests let it fail.
+    var read: @Sendable (PosixFile, Int) throws -> [UInt8] = { try $0.read(at: 0, upTo: $1) }
+
     /// The age of a temporary file, in seconds, from which nobody writes it any more. Whoever removes one too early because of a wrong clock makes
     /// a put fail, which the mailbox repeats.
     static let staleAge: TimeInterval = 24 * 3600
@@ -23,9 +26,9 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
-        try await attempt(.write) {
+        try await attempt(.write, in: name.folder) {
             let directory = path(of: name.folder)
-            if mkdir(directory, 0o777) != 0, errno != EEXIST { throw PosixError() }
+            try make(name.folder)
             let temporary = "\(directory)/\(TemporaryFile.name())"
             do {
                 let file = try PosixFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
@@ -42,7 +45,7 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
-        try await attempt(.read) {
+        try await attempt(.read, in: name.folder) {
             let file: PosixFile
             do {
                 file = try PosixFile(path(of: name), O_RDONLY | O_NONBLOCK)
@@ -58,12 +61,19 @@ public struct FolderStorage: WatchedMailboxStorage {
                 throw MailboxError(
                     .unreadable, "the file \(path(of: name)) is larger than any object of a mailbox")
             }
-            return try file.read(at: 0, upTo: Int(status.st_size))
+            do {
+                return try read(file, Int(status.st_size))
+            } catch let error as PosixError where error.code == EIO {
+                // Where the disk itself is gone, so is the folder.
+                try checkPresence()
+                throw MailboxError(
+                    .unreadable, "the file \(path(of: name)) cannot be read: \(error)", underlying: error)
+            }
         }
     }
 
     public func list(_ folder: MailboxFolder) async throws -> [MailboxObject] {
-        try await attempt(.read) {
+        try await attempt(.read, in: folder) {
             let directory = path(of: folder)
             return try names(in: directory).compactMap { name in
                 var status = stat()
@@ -85,7 +95,7 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     public func delete(_ name: MailboxObjectName) async throws {
-        try await attempt(.write) {
+        try await attempt(.write, in: name.folder) {
             guard unlink(path(of: name)) == 0 || errno == ENOENT || errno == ENOTDIR else {
                 throw PosixError()
             }
@@ -94,7 +104,7 @@ public struct FolderStorage: WatchedMailboxStorage {
 
     /// Removes the folder of objects, unless something is in it.
     func removeIfEmpty(_ folder: MailboxFolder) async throws {
-        try await attempt(.write) { _ = rmdir(path(of: folder)) }
+        try await attempt(.write, in: folder) { _ = rmdir(path(of: folder)) }
     }
 
     public func changes() -> AsyncStream<Void>? {
@@ -123,6 +133,21 @@ public struct FolderStorage: WatchedMailboxStorage {
     private func path(of folder: MailboxFolder) -> String { "\(url.path)/\(folder)" }
     private func path(of name: MailboxObjectName) -> String { "\(url.path)/\(name)" }
 
+    /// Makes a folder of objects, unless it is there. All who may write in the mailbox's folder may put heads, so that folder gets its group and its
+    /// rights, whatever the usual ones of this user are.
+    private func make(_ folder: MailboxFolder) throws {
+        var status = stat()
+        guard stat(url.path, &status) == 0 else { throw PosixError() }
+        guard mkdir(path(of: folder), 0o777) == 0 else {
+            guard errno == EEXIST else { throw FolderError(path: url.path, error: PosixError()) }
+            return
+        }
+        guard folder == MailboxFormat.heads else { return }
+        // File systems without rights and groups refuse this.
+        _ = chown(path(of: folder), uid_t.max, status.st_gid)
+        _ = chmod(path(of: folder), status.st_mode & 0o7777)
+    }
+
     private func names(in directory: String) throws -> [String] {
         guard let stream = opendir(directory) else {
             if errno == ENOENT { return [] }
@@ -146,16 +171,24 @@ public struct FolderStorage: WatchedMailboxStorage {
 
     private enum Purpose { case read, write }
 
-    private func attempt<Value: Sendable>(_ purpose: Purpose, _ body: @escaping @Sendable () throws -> Value)
-        async throws -> Value
-    {
+    /// An error of another folder than that of the objects.
+    private struct FolderError: Error {
+        let path: String
+        let error: PosixError
+    }
+
+    private func attempt<Value: Sendable>(
+        _ purpose: Purpose, in folder: MailboxFolder, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try Task.checkCancellation()
         return try await blocking {
             do {
                 try checkPresence()
                 return try body()
             } catch let error as PosixError {
-                throw explained(error, purpose)
+                throw explained(error, purpose, path(of: folder))
+            } catch let error as FolderError {
+                throw explained(error.error, purpose, error.path)
             }
         }
     }
@@ -171,15 +204,15 @@ public struct FolderStorage: WatchedMailboxStorage {
         }
     }
 
-    private func explained(_ error: PosixError, _ purpose: Purpose) -> MailboxError {
+    private func explained(_ error: PosixError, _ purpose: Purpose, _ path: String) -> MailboxError {
         if error.isOutOfSpace {
             return MailboxError(.full, "there is no room in \(url.path): \(error)", underlying: error)
         }
         switch (error.code, purpose) {
         case (EROFS, _), (EACCES, .write), (EPERM, .write):
-            return MailboxError(.readOnly, "\(url.path) cannot be written: \(error)", underlying: error)
+            return MailboxError(.readOnly, "\(path) cannot be written: \(error)", underlying: error)
         case (EACCES, .read), (EPERM, .read):
-            return MailboxError(.credentials, "\(url.path) cannot be read: \(error)", underlying: error)
+            return MailboxError(.noAccess, "\(path) cannot be read: \(error)", underlying: error)
         default:
             return MailboxError(.unreachable, "\(url.path) cannot be used now: \(error)", underlying: error)
         }

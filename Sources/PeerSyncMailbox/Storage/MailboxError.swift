@@ -10,6 +10,8 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
         public static let unreachable = Code(description: "unreachable")
         /// The storage refuses the name, the password or the key.
         public static let credentials = Code(description: "credentials")
+        /// The user of this program may not read a folder.
+        public static let noAccess = Code(description: "noAccess")
         /// Nobody whom this machine trusts vouches for the server's certificate.
         public static let notTrusted = Code(description: "notTrusted")
         /// The storage has no room.
@@ -68,8 +70,8 @@ public struct MailboxError: Error, Sendable, CustomStringConvertible {
     public var isTransient: Bool {
         switch code {
         case .unreachable, .full, .clockSkew, .busy, .waiting, .wentBack, .other: true
-        case .credentials, .notTrusted, .readOnly, .invalid, .unreadable, .emptied, .sameIdentity, .notShared,
-            .away:
+        case .credentials, .noAccess, .notTrusted, .readOnly, .invalid, .unreadable, .emptied, .sameIdentity,
+            .notShared, .away:
             false
         // ErrorCodeTests find no other.
         default: false

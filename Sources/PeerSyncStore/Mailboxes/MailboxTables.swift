@@ -5,8 +5,8 @@ enum MailboxTables {
     /// Stores of format 2 got these tables before the first release, so an opening makes them where they are missing.
     static let create = """
         -- The mailboxes of this machine. location: where it is, in the words of the program; no secrets. counter: the greatest
-        -- counter that a head of this machine may have had there. published: that of its last head. content: a hash of what that
-        -- one said. restores: how often a head was there that this store did not write, since that was last forgotten; restoredAt: when
+        -- counter that a head of this machine may have had there. published: that of its last head. content: hashes of what that
+        -- one said: of all but the damaged objects that it named, and of all. restores: how often a head was there that this store did not write, since that was last forgotten; restoredAt: when
         -- the last time, in milliseconds. missing: how often in a row the last head was not there. checkedAt: when this machine last read
         -- what it has put, in milliseconds. headHash: a hash of its last head as it put it. process, start: the program that uses it now.
         CREATE TABLE IF NOT EXISTS grdb_sync_mailbox (

@@ -74,6 +74,21 @@ package struct ZoneLog: Sendable {
                 """, arguments: [zone, first, last])
     }
 
+    /// The number of the first record in a range whose source is one of some peers; nil if there is none.
+    package func firstChange(
+        _ db: Database, after first: Int64, upTo last: Int64, from peers: [Int64]
+    ) throws -> Int64? {
+        guard !peers.isEmpty else { return nil }
+        return try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT changeSequence FROM grdb_sync_remoteRecord
+                WHERE zone = ? AND changeSequence > ? AND changeSequence <= ?
+                    AND sourcePeer IN (\(peers.map(String.init).joined(separator: ", ")))
+                ORDER BY changeSequence LIMIT 1
+                """, arguments: [zone, first, last])
+    }
+
     /// The rights of a peer in the zone.
     package func rights(_ db: Database, of peer: Peer) throws -> ZoneRights {
         try Zones.rights(db, peer: peer.id, zone: zone)

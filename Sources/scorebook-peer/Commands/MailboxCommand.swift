@@ -98,15 +98,10 @@ struct MailboxCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             let entry = try await store.mailbox(named: name)
             if erase {
-                let engine = SyncEngine(
-                    app: .scorebook, store: store.scorebook.records, identity: store.identity,
-                    displayName: "",
-                    discovery: .off)
-                try await entry.naming {
-                    try await store.mailbox(entry, engine) { _ in }.removeOwnObjects()
-                }
+                try await entry.naming { try await store.eraseMailbox(entry) }
+            } else {
+                try await store.removeMailbox(entry.name)
             }
-            try await store.removeMailbox(entry.name)
             try output.write(
                 ["removed": entry.name], "removed the mailbox “\(Display.printable(entry.name))”")
         }
@@ -169,7 +164,7 @@ struct MailboxCommand: AsyncParsableCommand {
         func run(_ store: OpenStore) async throws {
             var figures: [MailboxCheckFigures] = []
             let unused = try await store.mailboxes(named: name).each { entry in
-                let mailbox = try store.mailbox(entry, session.engine(store, onEvent: { _ in })) { _ in }
+                let mailbox = try await store.mailbox(entry, session.engine(store, onEvent: { _ in }))
                 let check = OneSync {
                     try await ProgressLine.shared.during("reading “\(Display.printable(entry.name))”") {
                         try await mailbox.check()

@@ -34,6 +34,9 @@ struct MailboxEventLine: Encodable {
         case .filesReceived(let machine, let count):
             self.event = "mailboxFilesReceived"
             (peer, files) = (machine, count)
+        case .filesWait(let machine, let error):
+            self.event = "mailboxFilesWait"
+            (peer, reason) = (machine, error.explanation)
         case .introduced(let machine, let by):
             self.event = "introduced"
             (peer, self.by) = (machine, by)

@@ -15,7 +15,7 @@ struct MailboxPasses {
         let live = LiveOutput(scorebook: store.scorebook, isJSON: isJSON, isVerbose: session.verbose)
         try await live.run { print in
             let engine = session.engine(store, onEvent: { if !isJSON { print(.event($0)) } })
-            let mailbox = try store.mailbox(entry, engine) {
+            let mailbox = try await store.mailbox(entry, engine) {
                 if !isJSON { print(.mailbox(entry.name, $0)) }
             }
             let sync = OneSync { try await cancelWhenGracefulShutdown { try await mailbox.syncOnce() } }

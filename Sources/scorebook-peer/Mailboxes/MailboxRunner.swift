@@ -9,12 +9,14 @@ final class MailboxRunner: Service {
     private let engine: SyncEngine
     private let options: MailboxOptions
     private let print: @Sendable (LiveOutput.Item) -> Void
-    /// Those that run, and those that said that they cannot: by name and when they were added.
+    /// Those that run, and those that rest after a fault: by name and when they were added.
     private let known = Mutex<Set<[String]>>([])
+    /// Why those cannot run that have not run since.
+    private let told = Mutex<[[String]: String]>([:])
 
     /// How often it looks for new mailboxes.
     private static let interval = Duration.seconds(3)
-    /// How long it waits after a fault that is not the mailbox's.
+    /// How long it waits after a fault that the mailbox does not end itself.
     private static let rest = Duration.seconds(60)
 
     /// - Parameter interval: how often to ask storages that cannot be watched.
@@ -59,19 +61,23 @@ final class MailboxRunner: Service {
     /// Runs one until it is removed.
     private func run(_ entry: MailboxEntry) async throws {
         let print = { @Sendable [self] (event: MailboxEvent) in self.print(.mailbox(entry.name, event)) }
+        let key = Self.key(entry)
         do {
-            try await store.mailbox(entry, engine, options, onEvent: print).run()
-        } catch let error as MailboxError {
-            // Somebody has removed it, or it cannot be used with what this machine knows of it.
-            let isThere = try await store.scorebook.records.mailboxes.all().contains {
-                Self.key($0) == Self.key(entry)
-            }
-            if isThere { print(.failed(error)) }
+            let mailbox = try await store.mailbox(entry, engine, options, onEvent: print)
+            if told.withLock({ $0.removeValue(forKey: key) }) != nil { print(.recovered) }
+            try await mailbox.run()
         } catch {
             // Another program may hold the store now.
-            print(.failed(MailboxError(.other, Failure(error).message, underlying: error)))
+            let entries = try? await store.scorebook.records.mailboxes.all()
+            // Somebody has removed it.
+            if let entries, !entries.contains(where: { Self.key($0) == key }) { return }
+            let error = (error as? MailboxError) ?? MailboxError(wrapping: Failure(error))
+            if told.withLock({ $0.updateValue(error.message, forKey: key) }) != error.message {
+                print(.failed(error))
+            }
+            // What this machine knows of it may be put right meanwhile.
             try await Task.sleep(for: Self.rest)
-            _ = known.withLock { $0.remove(Self.key(entry)) }
+            _ = known.withLock { $0.remove(key) }
         }
     }
 

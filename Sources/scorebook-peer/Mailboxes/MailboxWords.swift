@@ -19,6 +19,7 @@ extension MailboxEvent {
             EventPrinter.line(.withheld(name: machine, zone: zone, count: count))
         case .filesReceived(let machine, let count):
             "received \(count.counted("picture")) from \(machine) through “\(mailbox)”"
+        case .filesWait(let machine, let error): "pictures from \(machine) wait: \(error.explanation)"
         case .introduced(let machine, let by): EventPrinter.line(.introduced(name: machine, by: by))
         case .removed(let machine, let by): EventPrinter.line(.removed(name: machine, by: by))
         case .zoneEnded(let machine, let zone):

@@ -21,17 +21,29 @@ extension OpenStore {
 
     /// Makes a mailbox of what the store and the file with the passwords say of it.
     ///
-    /// - Throws: `MailboxError`; ``Failure`` if the file with the passwords cannot be used.
+    /// - Throws: `MailboxError`, also if the file with the passwords cannot be used. The store then tells why, as of a sync that failed.
     func mailbox(
         _ entry: MailboxEntry, _ engine: SyncEngine, _ options: MailboxOptions = MailboxOptions(),
-        onEvent: @escaping @Sendable (MailboxEvent) -> Void
-    ) throws -> Mailbox {
-        let place = try MailboxPlace(location: entry.location)
-        let secrets = place.isOnServer ? try mailboxFile.secrets()[entry.name] : nil
-        return Mailbox(engine, entry, in: try place.storage(secrets), options: options, onEvent: onEvent)
+        onEvent: @escaping @Sendable (MailboxEvent) -> Void = { _ in }
+    ) async throws -> Mailbox {
+        do {
+            let place = try MailboxPlace(location: entry.location)
+            let secrets = place.isOnServer ? try mailboxFile.secrets()[entry.name] : nil
+            return Mailbox(engine, entry, in: try place.storage(secrets), options: options, onEvent: onEvent)
+        } catch {
+            let error = (error as? MailboxError) ?? MailboxError(wrapping: Failure(error))
+            try? await scorebook.records.mailboxes.noteFailure(error, of: entry)
+            throw error
+        }
     }
 
-    /// Adds a mailbox, and syncs with it once. If that does not work, it is not added.
+    /// What a mailbox needs where nobody syncs with it.
+    private var engineAtRest: SyncEngine {
+        SyncEngine(
+            app: .scorebook, store: scorebook.records, identity: identity, displayName: "", discovery: .off)
+    }
+
+    /// Adds a mailbox, and syncs with it once. If that does not work, it is not added, unless the sync can go on later where it was.
     func addMailbox(
         _ new: NewMailbox, _ sync: (MailboxEntry) async throws -> Void
     ) async throws {
@@ -67,9 +79,36 @@ extension OpenStore {
         } catch let error as MailboxError where error.code == .busy {
             // `listen` was faster.
         } catch {
-            try? await removeMailbox(new.name)
+            if let begun = try await beginning(of: entry, error) { throw begun }
             throw error
         }
+    }
+
+    /// Takes a mailbox back whose first sync has failed, with what this machine has put there; not if something is there, and
+    /// the reason passes.
+    ///
+    /// - Returns: what to say if the mailbox stays.
+    private func beginning(of entry: MailboxEntry, _ error: any Error) async throws -> Failure? {
+        let now = try await mailbox(named: entry.name)
+        let isTransient = (error as? MailboxError)?.isTransient ?? true
+        if now.hasPut, isTransient {
+            let failure = (error as? MailboxError).map { Failure($0, in: entry.name) } ?? Failure(error)
+            return Failure(
+                failure.code,
+                "added the mailbox “\(Display.printable(entry.name))”; not yet in step: \(failure.message)",
+                hint: failure.hint)
+        }
+        if now.isBegun { try? await eraseMailbox(entry) }
+        if try await scorebook.records.mailboxes.all().contains(where: { $0.name == entry.name }) {
+            try? await removeMailbox(entry.name)
+        }
+        return nil
+    }
+
+    /// Removes from a mailbox what this machine has left there, and forgets it and the password for it.
+    func eraseMailbox(_ entry: MailboxEntry) async throws {
+        try await mailbox(entry, engineAtRest).removeWithOwnObjects()
+        try mailboxFile.set(nil, for: entry.name)
     }
 
     /// Forgets a mailbox and the password for it.

@@ -63,12 +63,12 @@ struct StorePageMailboxes: PageMailboxes {
 
     /// The end of the program ends it.
     private func sync(_ entry: MailboxEntry) async throws {
-        let mailbox = try mailbox(entry)
+        let mailbox = try await mailbox(entry)
         _ = try await cancelWhenGracefulShutdown { try await mailbox.syncOnce() }
     }
 
     func check(_ name: String) async throws -> PageMailboxCheck {
-        let mailbox = try mailbox(try await store.mailbox(named: name))
+        let mailbox = try await mailbox(store.mailbox(named: name))
         let figures = MailboxCheckFigures(
             name, try await cancelWhenGracefulShutdown { try await mailbox.check() })
         return PageMailboxCheck(
@@ -82,7 +82,7 @@ struct StorePageMailboxes: PageMailboxes {
     /// Without what helps: that names commands, which a page has none of.
     func explain(_ error: any Error) -> String { Failure(error).message }
 
-    private func mailbox(_ entry: MailboxEntry) throws -> Mailbox {
-        try store.mailbox(entry, engine) { [print] in print(.mailbox(entry.name, $0)) }
+    private func mailbox(_ entry: MailboxEntry) async throws -> Mailbox {
+        try await store.mailbox(entry, engine) { [print] in print(.mailbox(entry.name, $0)) }
     }
 }

@@ -56,6 +56,10 @@ struct Failure: Error {
     ///   - mailbox: what this machine calls it; nil if that is not known.
     ///   - machine: the machine that has left what the error is about; nil if it is about the mailbox.
     init(_ error: MailboxError, in mailbox: String?, of machine: String? = nil) {
+        if let failure = error.underlying as? Failure {
+            self = failure
+            return
+        }
         self.init(Self.code(error.code), error.message, hint: error.hint(in: mailbox, of: machine))
     }
 
@@ -187,7 +191,7 @@ struct Failure: Error {
     private static func code(_ code: MailboxError.Code) -> ExitCode {
         switch code {
         case .unreachable, .emptied: .unavailable
-        case .credentials, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
+        case .credentials, .noAccess, .notTrusted, .clockSkew, .sameIdentity, .notShared, .away: .refused
         case .full, .readOnly: .cannotCreate
         case .invalid, .unreadable: .dataError
         case .busy, .waiting, .wentBack: .temporaryFailure

@@ -58,6 +58,7 @@ enum Hint {
     /// NAME is the mailbox, HOST the machine that has left what cannot be read on.
     fileprivate static let ofMailbox: [MailboxError.Code: String] = [
         .credentials: "`scorebook-peer mailbox remove NAME` and `mailbox add` give it other ones",
+        .noAccess: "check who may read there",
         .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
         .full: "make room there, and it goes on by itself",
         .readOnly: "check who may write there",
@@ -135,12 +136,16 @@ extension PeerSyncError {
 }
 
 extension MailboxError {
+    /// Why a mailbox cannot be used with what this machine keeps for it, as the passwords.
+    init(wrapping failure: Failure) { self.init(.other, failure.message, underlying: failure) }
+
     /// What helps; nil if the message says all.
     ///
     /// - Parameters:
     ///   - mailbox: what this machine calls the mailbox; nil if that is not known.
     ///   - machine: what it calls the machine that has left what cannot be read on.
     func hint(in mailbox: String?, of machine: String? = nil) -> String? {
+        if let failure = underlying as? Failure { return failure.hint }
         if code == .away, let machine {
             return Hint.ofSync[.changeTokenExpired].map { Hint.naming(machine, in: $0, about: message) }
         }

@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -889,6 +889,12 @@ class Store:
         """The greatest number of a live record of a zone that refers to a file; 0 if none does."""
         query = "SELECT max(number) FROM asset JOIN record ON name = record WHERE zone = ? AND hash = ?"
         return self._db.execute(query, (zone, hash)).fetchone()[0] or 0
+
+    def first_from(self, peers: Collection[bytes], zone: int, after: int) -> int | None:
+        """The number of the first record, of those whose number comes after one, that has a state which came from one of some peers."""
+        places = ", ".join("?" * len(peers))
+        query = f"SELECT MIN(number) FROM record JOIN origin ON record = name WHERE zone = ? AND number > ? AND peer IN ({places})"
+        return self._db.execute(query, (zone, after, *peers)).fetchone()[0]
 
     def has_from(self, peer: bytes, zone: int, after: int) -> bool:
         """Whether a record whose number comes after one has a state that came from a peer."""

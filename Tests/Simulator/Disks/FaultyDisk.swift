@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 
 /// A disk, in a directory, that fails where a trial wants it.
-final class FaultyDisk {
+package final class FaultyDisk: Sendable {
     let directory: URL
     private let number: Int32
 
     /// - Parameter directory: a directory that is there.
-    init(at directory: URL) throws {
+    package init(at directory: URL) throws {
         faulty_disk_install()
         self.directory = directory
         number = faulty_disk_add(directory.path + "/")
@@ -25,7 +25,7 @@ final class FaultyDisk {
     /// - Parameters:
     ///   - fault: what fails; nil for nothing.
     ///   - call: the number of the call that fails, or with which everything begins to fail. The first is 1.
-    func plan(_ fault: DiskFault?, at call: Int = 0) {
+    package func plan(_ fault: DiskFault?, at call: Int = 0) {
         let fault: faulty_disk_fault =
             switch fault {
             case nil: FAULTY_DISK_NONE
@@ -39,7 +39,7 @@ final class FaultyDisk {
     /// Leaves what the disk holds after a cut of its power. Nothing may have it open.
     ///
     /// - Parameter seed: 0 loses every write that was not synced; others keep some, in whole or in half.
-    func settle(seed: UInt32) throws {
+    package func settle(seed: UInt32) throws {
         faulty_disk_settle(number, seed)
         // What processes shared in memory is gone.
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)

@@ -1,7 +1,9 @@
 import Foundation
-import PeerSyncMailbox
+import PeerSyncStore
 import TestSupport
 import Testing
+
+@testable import PeerSyncMailbox
 
 /// A mailbox in a folder: what the protocol of storages promises, and what lies beside its objects.
 @Suite struct FolderStorageTests {
@@ -90,6 +92,43 @@ import Testing
             try object.truncate(atOffset: UInt64(MailboxLimits.objectSize) + 1)
             error = await #expect(throws: MailboxError.self) { _ = try await storage.get(name) }
             #expect(error?.code == .unreadable)
+        }
+    }
+
+    /// As of a bad sector. Where the whole disk goes, nothing is damaged.
+    @Test func aFileThatTheDiskCannotReadIsDamaged() async throws {
+        try await withTemporaryDirectory { url in
+            let folder = url.appendingPathComponent("stick")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try await FolderStorage(at: folder).put(name, [1])
+            for (isDiskGone, code) in [(false, MailboxError.Code.unreadable), (true, .unreachable)] {
+                var broken = FolderStorage(at: folder)
+                broken.read = { _, _ in
+                    if isDiskGone { try FileManager.default.removeItem(at: folder) }
+                    errno = EIO
+                    throw PosixError()
+                }
+                let storage = broken
+                let error = await #expect(throws: MailboxError.self) { _ = try await storage.get(name) }
+                #expect(error?.code == code)
+            }
+        }
+    }
+
+    /// Whoever may write in the folder may put heads, although the one who came first lets nobody else write in new folders.
+    @Test(arguments: [0o777, 0o2770, 0o700]) func allMayPutHeadsWhoMayWriteInTheFolder(mode: Int) async throws
+    {
+        try await withTemporaryDirectory { url in
+            func rights(_ url: URL) throws -> Int? {
+                try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+            }
+            #expect(chmod(url.path, mode_t(mode)) == 0)
+            let storage = FolderStorage(at: url)
+            try await storage.put(name, [1])
+            #expect(try rights(url.appendingPathComponent("heads")) == mode)
+            // The others only read what an author puts into its own folder.
+            try await storage.put(MailboxObjectName("00ff/01")!, [1])
+            #expect(try rights(url.appendingPathComponent("00ff"))! & 0o022 == 0)
         }
     }
 

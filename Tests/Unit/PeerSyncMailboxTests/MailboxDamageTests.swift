@@ -270,4 +270,42 @@ import Testing
         #expect(report.segmentsPut == 1)
         #expect(try await study.store.mailboxes.all()[0].machines[0].problemCode == "invalid")
     }
+
+    /// Papa wrote it, and does not come to put it anew. The kitchen has it, and had left it to him; it waits for him for an hour.
+    @Test(arguments: [false, true]) func whatIsDamagedOfWhoIsAwayComesFromAnother(isHead: Bool) async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let disk = MemoryDisk()
+        let machines = try await MailboxMachine.paired(["kitchen", "study", "papa"], disk, clock: clock)
+        let (kitchen, study, papa) = (machines[0], machines[1], machines[2])
+        try await MailboxMachine.settle(machines)
+        let before = Set(disk.objects.keys)
+        try await papa.add(1...1)
+        for machine in [papa, kitchen] { try await machine.sync() }
+        let new = disk.objects.keys.filter { !before.contains($0) }
+        let damaged = new.first {
+            isHead ? AuthorID.parse($0)?.author == papa.author : $0.folder == papa.author.folder
+        }
+        disk.change(try #require(damaged)) { $0[$0.count - 1] ^= 1 }
+        func log() async throws -> LogID? {
+            try await kitchen.store.database.read { db in
+                try OwnLog.all(db, mailbox: 1).first { $0.phase == .named }?.log
+            }
+        }
+        let former = try await log()
+        for machine in [study, kitchen, study] { try await machine.sync() }
+        #expect(try await study.titles() == [])
+        #expect(try await log() == former)
+        clock.milliseconds += LeavingOut.patience
+        for machine in [kitchen, study] { try await machine.sync() }
+        #expect(try await study.titles() == ["Item number 1"])
+        let whole = try await log()
+        #expect(whole != former)
+        // That one leaves out nothing of papa's, and stays.
+        for machine in [kitchen, study, kitchen] { try await machine.sync() }
+        #expect(try await log() == whole)
+        try await MailboxMachine.settle(machines)
+        try await MailboxMachine.expectEqual(machines)
+        // And so it does when all is well again.
+        #expect(try await log() == whole)
+    }
 }

@@ -165,7 +165,15 @@ import Testing
             let before = Set(disk.objects.keys)
             try await machines[0].sync()
             try damagePiece(of: machines[0], disk, putAfter: before)
-            for _ in 0..<3 { #expect(try await machines[1].sync().filesRead == 0) }
+            // It tells that once, also in another run of its program.
+            for number in 0..<3 {
+                let report = try await machines[1].sync()
+                #expect(report.filesRead == 0)
+                #expect(report.hasPutHead == (number == 0))
+            }
+            let entry = try await machines[1].store.mailboxes.all()[0]
+            let other = Mailbox(machines[1].engine, entry, in: machines[1].storage)
+            #expect(try await !other.syncOnce().hasPutHead)
             #expect(machines[1].stops == ["a"])
             #expect(try await machines[1].store.mailboxes.all()[0].machines[0].problemCode == "invalid")
             // The reader's head has told it.
@@ -224,6 +232,62 @@ import Testing
             let asset = try await addPicture(machines[0], 1, bytes)
             for machine in machines + machines + machines { try await machine.sync() }
             #expect(try await machines[2].titles().count == 1)
+            #expect(machines[2].store.assetDirectory?.isIntact(asset.hash) == true)
+        }
+    }
+
+    /// Nobody waits for what a machine has written because pictures find no place on it.
+    @Test func aPictureThatFindsNoPlaceKeepsNothingElse() async throws {
+        try await withMachines { _, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            try await machines[0].sync()
+            let directory = try #require(machines[1].store.assetDirectory)
+            try Data().write(to: directory.url)
+            try await machines[1].add(2...2)
+            #expect(try await machines[1].sync().segmentsPut == 1)
+            try await machines[1].sync()
+            let waiting = machines[1].events.filter {
+                if case .filesWait("a", _) = $0 { true } else { false }
+            }
+            #expect(waiting.count == 1)
+            try await machines[0].sync()
+            #expect(try await machines[0].titles().count == 2)
+            try FileManager.default.removeItem(at: directory.url)
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(directory.isIntact(asset.hash))
+        }
+    }
+
+    /// As where a storage is slow, and the machine is soon switched off.
+    @Test func whatAMachineHasWrittenGoesBeforeItGetsPictures() async throws {
+        try await withMachines { _, machines in
+            _ = try await addPicture(machines[0], 1, bytes)
+            try await machines[0].sync()
+            try await machines[1].add(2...2)
+            let folder = machines[0].author.folder
+            let before = machines[1].storage
+            let storage = GettingStorage(before) { name in
+                // The first object is the segment that refers to the picture.
+                guard name.folder == folder, before.counts.gets > 2 else { return }
+                throw MailboxError(.unreachable, "the machine goes off")
+            }
+            let entry = try await machines[1].store.mailboxes.all()[0]
+            let mailbox = Mailbox(machines[1].engine, entry, in: storage)
+            before.counts = MemoryStorage.Counts()
+            await #expect(throws: MailboxError.self) { try await mailbox.syncOnce() }
+            try await machines[0].sync()
+            #expect(try await machines[0].titles().count == 2)
+        }
+    }
+
+    /// Its author does not come; another machine has it.
+    @Test func aPictureWithADamagedPieceComesFromAnotherMachine() async throws {
+        try await withMachines(["a", "b", "c"]) { disk, machines in
+            let before = Set(disk.objects.keys)
+            let asset = try await addPicture(machines[0], 1, bytes)
+            for machine in machines.prefix(2) { try await machine.sync() }
+            try damagePiece(of: machines[0], disk, putAfter: before)
+            for number in [2, 1, 2] { try await machines[number].sync() }
             #expect(machines[2].store.assetDirectory?.isIntact(asset.hash) == true)
         }
     }

@@ -1,6 +1,7 @@
 import GRDB
 import MailboxSimulator
 import MailboxSupport
+import PeerSync
 import PeerSyncStore
 import TestSupport
 import Testing
@@ -48,7 +49,9 @@ struct MailboxForgettingTests {
     }
 
     /// Lets each machine write an item, with ids from a number on, and read those of the others.
-    private func writeEverywhere(_ first: Int) async throws {
+    private func writeEverywhere(_ first: Int) async throws { try await writeEverywhere(machines, first) }
+
+    private func writeEverywhere(_ machines: [MailboxMachine], _ first: Int) async throws {
         for (index, machine) in machines.enumerated() {
             try await machine.add(first + index...first + index)
             try await MailboxMachine.settle(machines)
@@ -61,5 +64,40 @@ struct MailboxForgettingTests {
         try await MailboxMachine.settle(machines)
         #expect(try await machines[2].titles() == ["x"])
         try await MailboxMachine.expectEqual(machines)
+    }
+
+    /// The kitchen leaves to papa what papa wrote. The study reads the kitchen's log to its end, and papa's does not come.
+    @Test func aDeletionThatLiesInALogThatAReaderHasNotReadIsKept() async throws {
+        let disk = MemoryDisk()
+        let machines = try await MailboxMachine.paired(["kitchen", "study", "papa"], disk, clock: clock)
+        let (kitchen, study, papa) = (machines[0], machines[1], machines[2])
+        try await kitchen.add(1...2)
+        try await MailboxMachine.settle(machines)
+        let before = Set(disk.objects.keys)
+        try await papa.write("DELETE FROM Item WHERE id = '2'")
+        try await papa.sync()
+        let deletion = disk.objects.filter { !before.contains($0.key) && $0.key.folder == papa.author.folder }
+        try await kitchen.sync()
+        try await kitchen.add(3...3)
+        // Papa reads what the kitchen has written since, so that nothing waits for him.
+        for machine in [kitchen, papa] { try await machine.sync() }
+        for name in deletion.keys { disk.objects[name] = nil }
+        for machine in [study, kitchen] { try await machine.sync() }
+        #expect(try await study.titles().count == 3)
+        let pending = try await kitchen.store.database.read { try kitchen.store.status($0).peerZones }
+        #expect(pending.contains { $0.peer == "study" && $0.pending > 0 })
+        clock.milliseconds += StoreUpkeep.defaultRetention + 1
+        try await kitchen.sync()
+        #expect(try await tombstones(kitchen) == 1)
+        _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+        try await MailboxMachine.expectEqual([kitchen, study])
+        #expect(try await study.titles().count == 2)
+        // It is forgotten where all have read it.
+        for (name, bytes) in deletion { disk.objects[name] = bytes }
+        try await MailboxMachine.settle(machines)
+        try await writeEverywhere(machines, 10)
+        clock.milliseconds += StoreUpkeep.defaultRetention + 1
+        try await MailboxMachine.settle(machines)
+        #expect(try await tombstones(kitchen) == 0)
     }
 }

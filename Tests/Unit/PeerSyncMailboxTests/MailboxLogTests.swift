@@ -158,4 +158,49 @@ import Testing
         #expect(try await third.titles() == ["Item number 1"])
         try await MailboxMachine.settle([reader, third])
     }
+
+    /// The author leaves to a third machine what that one wrote, and the reader takes what the author covers without having read that.
+    ///
+    /// - Returns: the author and the reader, which lacks an item.
+    private func machinesWithALack(_ disk: MemoryDisk) async throws -> (MailboxMachine, MailboxMachine) {
+        let machines = try await makeMachines(["author", "reader", "third"], disk)
+        let before = Set(disk.objects.keys)
+        try await machines[2].add(4...4)
+        for number in [2, 0] { try await machines[number].sync() }
+        let late = disk.objects.keys.filter {
+            !before.contains($0) && $0.folder == machines[2].author.folder
+        }
+        for name in late { disk.objects[name] = nil }
+        try await machines[1].sync()
+        #expect(try await machines[1].titles().isEmpty)
+        return (machines[0], machines[1])
+    }
+
+    /// Readers pass over the base of a log that is not whole.
+    @Test func whatALogLeavesOutItsSuccessorDoesToo() async throws {
+        let disk = MemoryDisk()
+        let (author, reader) = try await machinesWithALack(disk)
+        try await author.store.database.write {
+            try $0.execute(sql: "UPDATE grdb_sync_mailboxLog SET changeBytes = 1 << 40")
+        }
+        try await author.sync()
+        #expect(try await !log(of: author).isWhole)
+        for machine in [reader, author] { try await machine.sync() }
+        _ = try await author.store.household.remove("third", by: author.key)
+        try await MailboxMachine.settle([author, reader])
+        #expect(try await reader.titles() == ["Item number 4"])
+    }
+
+    /// What nobody may read any more goes at once; who may read again gets all of it.
+    @Test func whatNobodyMayReadGoes() async throws {
+        let disk = MemoryDisk()
+        let (author, reader) = try await machinesWithALack(disk)
+        for name in ["reader", "third"] { _ = try await author.store.peers.forget(name) }
+        try await author.sync()
+        #expect(disk.objects.keys.filter { $0.folder == author.author.folder } == [])
+        try await MailboxMachine.pair([author, reader], areMembers: false)
+        try await MailboxMachine.settle([author, reader])
+        #expect(try await reader.titles() == ["Item number 4"])
+        #expect(try await author.mailbox.check().isSound)
+    }
 }

@@ -153,6 +153,57 @@ import Testing
         #expect(error?.code == .invalid)
     }
 
+    /// Another mailbox has the name: somebody has removed this one and added it anew.
+    @Test func aMailboxThatIsAddedAnewEndsTheRunOfTheFormerOne() async throws {
+        let machine = try await MailboxMachine("a", MemoryDisk())
+        let (mailbox, told) = try await running(machine)
+        let running = Task { try await mailbox.run() }
+        try await eventually("the first pass", within: .seconds(300)) {
+            try await machine.store.mailboxes.all()[0].lastSync != nil
+        }
+        try await machine.store.mailboxes.remove("shelf")
+        try await machine.store.mailboxes.add("shelf", location: "elsewhere")
+        let error = await #expect(throws: MailboxError.self) { try await running.value }
+        #expect(error?.code == .invalid)
+        // That is no failure of a mailbox.
+        #expect(told.failures.withLock { $0 } == [])
+    }
+
+    /// A program that uses the mailbox all the time must not put everything again.
+    @Test func nobodyPutsAnythingWhileAMailboxIsErased() async throws {
+        let disk = MemoryDisk()
+        let machines = try await MailboxMachine.paired(["a", "b"], disk)
+        try await machines[0].add(1...1)
+        try await MailboxMachine.settle(machines)
+        let kitchen = machines[0]
+        let errors = Mutex<[MailboxError.Code]>([])
+        let storage = HookedStorage(
+            kitchen.storage,
+            hasDeleted: { _ in
+                do { try await kitchen.sync() } catch let error as MailboxError {
+                    errors.withLock { $0.append(error.code) }
+                }
+            })
+        let entry = try await kitchen.store.mailboxes.all()[0]
+        try await Mailbox(kitchen.engine, entry, in: storage).removeWithOwnObjects()
+        #expect(Set(errors.withLock { $0 }) == [.busy])
+        // Nor does the one that runs put anything after that.
+        await #expect(throws: MailboxError.self) { try await kitchen.sync() }
+        #expect(disk.objects.keys.filter { $0.folder == kitchen.author.folder } == [])
+        #expect(try await kitchen.store.mailboxes.all() == [])
+    }
+
+    @Test func aMailboxThatCannotBeErasedStays() async throws {
+        let disk = MemoryDisk()
+        let machines = try await MailboxMachine.paired(["a", "b"], disk)
+        try await MailboxMachine.settle(machines)
+        machines[0].storage.faults.error = .unreachable
+        await #expect(throws: MailboxError.self) { try await machines[0].mailbox.removeWithOwnObjects() }
+        machines[0].storage.faults.error = nil
+        #expect(try await machines[0].store.mailboxes.all()[0].lastErrorCode == "unreachable")
+        try await machines[0].sync()
+    }
+
     @Test func namesOfMailboxesAreUnique() async throws {
         let machine = try await MailboxMachine("a", MemoryDisk())
         for (name, code) in [

@@ -5,6 +5,7 @@ import MailboxSupport
 import PeerSync
 import PeerSyncModel
 import PeerSyncStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -170,6 +171,25 @@ import Testing
         #expect(check.zones.map(\.records) == [4])
     }
 
+    /// The store that a check makes has everything in clear.
+    @Test func aCheckLeavesNothingThatOthersCanRead() async throws {
+        let disk = MemoryDisk()
+        let machines = try await makeMachines(["a", "b"], disk)
+        try await machines[0].add(1...3)
+        try await MailboxMachine.settle(machines)
+        let folder = FileManager.default.temporaryDirectory.path
+        let seen = Mutex<[String]>([])
+        let segments = machines[0].author.folder
+        let storage = GettingStorage(machines[1].storage) { name in
+            guard name.folder == segments else { return }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            seen.withLock { $0 += names.filter { $0.hasPrefix("mailbox-check") } }
+        }
+        let entry = try await machines[1].store.mailboxes.all()[0]
+        #expect(try await Mailbox(machines[1].engine, entry, in: storage).check().isSound)
+        #expect(seen.withLock { $0 } == [])
+    }
+
     /// A machine that knows the author remembers what its head said; one that comes new reads nothing of it.
     @Test func aCheckNamesAHeadThatIsGoneOrDamaged() async throws {
         let disk = MemoryDisk()
@@ -193,24 +213,4 @@ import Testing
         try await kitchen.mailbox.removeOwnObjects()
         #expect(try await study.mailbox.check().problems == [])
     }
-}
-
-/// A storage that calls somebody after each put.
-private struct HookedStorage: MailboxStorage {
-    private let storage: MemoryStorage
-    private let hasPut: @Sendable (MailboxObjectName) async throws -> Void
-
-    init(_ storage: MemoryStorage, hasPut: @escaping @Sendable (MailboxObjectName) async throws -> Void) {
-        self.storage = storage
-        self.hasPut = hasPut
-    }
-
-    func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
-        try await storage.put(name, bytes)
-        try await hasPut(name)
-    }
-
-    func get(_ name: MailboxObjectName) async throws -> [UInt8]? { try await storage.get(name) }
-    func list(_ folder: MailboxFolder) async throws -> [MailboxObject] { try await storage.list(folder) }
-    func delete(_ name: MailboxObjectName) async throws { try await storage.delete(name) }
 }

@@ -11,7 +11,7 @@ from .folder import Folder
 from .memory import Memory, OwnFile
 from .reading import PeerHead
 from .sealing import Author
-from .section import FILE_KEYS_LIMIT, FILES_LIMIT, Offer
+from .section import FILE_KEYS_LIMIT, FILES_LIMIT, Offer, ZoneSection
 from .segment import PIECE_BYTES, piece_name, pieces_of, seal_piece
 
 
@@ -82,9 +82,16 @@ class FileWriter:
                 continue
             if theirs is None or theirs.read_of(replica_id(key)) is None:
                 continue  # the reader may have ended its pairing with that author
-            if any(offer.hash == hash for offer in section.offered):
-                return True
+            told = {entry.object for entry in theirs.damaged if entry.replica == replica_id(key)}
+            for offer in section.offered:
+                if offer.hash == hash and told.isdisjoint(self._pieces(section, offer)):
+                    return True
         return False
+
+    def _pieces(self, section: ZoneSection, offer: Offer) -> set[bytes]:
+        """What names the pieces of a file that an author offers."""
+        key = section.file_keys[offer.key][1]
+        return {bytes.fromhex(piece_name(key, offer.hash, piece)) for piece in range(pieces_of(offer.size))}
 
     def _give_up(self, zone: Zone, readers: Mapping[bytes, Right]) -> None:
         """Files that no live record refers to any more, and those that no reader lacks (mailbox.md 9)."""

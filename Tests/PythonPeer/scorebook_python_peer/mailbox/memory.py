@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS mailboxReader (
     log BLOB NOT NULL, peer BLOB NOT NULL, PRIMARY KEY (log, peer)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mailboxLeftOut (
     log BLOB NOT NULL, peer BLOB NOT NULL, history BLOB NOT NULL, PRIMARY KEY (log, peer)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mailboxGivenUp (
+    mailbox INTEGER NOT NULL, zone INTEGER NOT NULL, history BLOB NOT NULL, PRIMARY KEY (mailbox, zone)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mailboxHead (
     mailbox INTEGER NOT NULL, author BLOB NOT NULL, counter INTEGER NOT NULL, key BLOB NOT NULL, content BLOB NOT NULL,
     PRIMARY KEY (mailbox, author)) WITHOUT ROWID;
@@ -145,7 +147,7 @@ class Memory:
             for table in ("mailboxSegment", "mailboxReader", "mailboxLeftOut"):
                 query = f"DELETE FROM {table} WHERE log IN (SELECT log FROM mailboxLog WHERE mailbox = ?)"
                 self._db.execute(query, (self._number,))
-            for table in ("mailboxLog", "mailboxHead", "mailboxRead", "mailboxFile", "mailboxEpoch"):
+            for table in ("mailboxLog", "mailboxGivenUp", "mailboxHead", "mailboxRead", "mailboxFile", "mailboxEpoch"):
                 self._db.execute(f"DELETE FROM {table} WHERE mailbox = ?", (self._number,))
             query = "UPDATE mailbox SET counter = 0, said = NULL, missing = 0, overtaken = 0 WHERE number = ?"
             self._db.execute(query, (self._number,))
@@ -186,6 +188,21 @@ class Memory:
         with self.transaction():
             for table in ("mailboxLog", "mailboxSegment", "mailboxReader", "mailboxLeftOut"):
                 self._db.execute(f"DELETE FROM {table} WHERE log = ?", (log,))
+
+    def give_up_logs(self, zone: int) -> None:
+        """Nobody may read the zone any more. What is remembered is the history, for whoever may again."""
+        with self.transaction():
+            for log in self.logs(zone, NAMED):
+                row = (self._number, zone, log.history)
+                self._db.execute("INSERT OR REPLACE INTO mailboxGivenUp VALUES (?, ?, ?)", row)
+            for log in [log for role in (BUILDING, NAMED, OLD) for log in self.logs(zone, role)]:
+                self.drop_log(log.id)
+
+    def given_up(self, zone: int) -> bytes | None:
+        """The history of the log that this machine gave up; none if it gave up none."""
+        query = "SELECT history FROM mailboxGivenUp WHERE mailbox = ? AND zone = ?"
+        row = self._db.execute(query, (self._number, zone)).fetchone()
+        return row[0] if row else None
 
     def add_segment(self, log: bytes, number: int, token: Token, size: int) -> None:
         with self.transaction():

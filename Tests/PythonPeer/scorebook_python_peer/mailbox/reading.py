@@ -12,7 +12,7 @@ from ..store import Store, Zone
 from ..tokens import START, Token
 from .folder import Folder
 from .head import Head, OtherVersion, open_head
-from .memory import NAMED, Memory
+from .memory import BUILDING, NAMED, OLD, Memory
 from .sealing import Author, Damaged
 from .section import HasRead, ZoneSection
 from .segment import Signer, open_piece, open_segment, piece_name, pieces_of, segment_name
@@ -186,7 +186,7 @@ class MailboxReader:
 
     def _read_zone(self, key: bytes, entry: PeerHead, section: ZoneSection, zone: Zone) -> None:
         of_us = section.read_of(self._store.replica)
-        self._take_acknowledgement(key, zone, of_us)
+        self._take_acknowledgement(key, zone, section, of_us)
         self._take_refused(key, section, zone, of_us)
         if self._store.rights(key, zone) != Right.WRITE:
             return
@@ -207,15 +207,44 @@ class MailboxReader:
         self._store.set_received_token(key, zone.number, newest)
         self._store.note_read(key, zone.number, section.covered.sequence)
 
-    def _take_acknowledgement(self, key: bytes, zone: Zone, of_us: HasRead | None) -> None:
+    def _take_acknowledgement(self, key: bytes, zone: Zone, section: ZoneSection, of_us: HasRead | None) -> None:
         """The other side's token of this machine counts as in a session (mailbox.md 6.3), unless more is known."""
         token = of_us.token if of_us else None
-        if token is not None and self._store.gave_out(token):
-            if token.sequence > self._store.acknowledged(key, zone.number):
-                self._store.acknowledge(key, zone.number, token.sequence)
+        if of_us is not None and token is not None and self._store.gave_out(token):
+            known = self._store.acknowledged(key, zone.number)
+            if token.sequence > known:
+                held = self._end_of_held(key, zone, section, of_us, token.sequence, known)
+                self._store.acknowledge(key, zone.number, max(known, held))
         elif of_us is not None and token is not None and token.sequence >= self._first_number():
             log = self._memory.log(zone.number, NAMED)
             self.is_restored |= log is not None and log.history == of_us.history
+
+    def _end_of_held(
+        self, key: bytes, zone: Zone, section: ZoneSection, of_us: HasRead, end: int, known: int
+    ) -> int:
+        """How far a peer holds what its token covers: what own logs leave out it may not have read yet (mailbox.md 6.3)."""
+        if of_us.segment == 0:
+            return end
+        logs = [log for role in (BUILDING, NAMED, OLD) for log in self._memory.logs(zone.number, role)]
+        log = next((log for log in logs if log.id == of_us.log), None)
+        if log is None:
+            return known
+        is_base_read = log.whole and 0 < log.base <= of_us.segment
+        entries = [entry for one in ([log] if is_base_read else logs) for entry in self._memory.left_out(one.id).items()]
+        left_out = {(peer, history) for peer, history in entries if peer != key}
+        if all(self._has_all_of(section, zone, peer, history) for peer, history in left_out):
+            return end
+        after = max(known, log.segments[log.base - 1][0].sequence if is_base_read else 0)
+        first = self._store.first_from({peer for peer, _ in left_out}, zone.number, after)
+        return end if first is None else min(end, first - 1)
+
+    def _has_all_of(self, section: ZoneSection, zone: Zone, peer: bytes, history: bytes) -> bool:
+        """Whether a head says that the log of an author is read to the end that the author's head names."""
+        theirs = self.heads[peer].zone(zone) if peer in self.heads else None
+        read = section.read_of(replica_id(peer))
+        if theirs is None or theirs.base == 0 or theirs.history != history or read is None:
+            return False
+        return (read.history, read.log) == (history, theirs.log) and read.segment >= theirs.segments
 
     def _first_number(self) -> int:
         """The first number of all generations that the store keeps."""

@@ -14,7 +14,7 @@ from .files import FileWriter
 from .folder import Folder
 from .head import Draft
 from .memory import BUILDING, NAMED, Log, Memory
-from .reading import MailboxReader, head_name, wanted_files
+from .reading import MailboxReader, head_name, head_object, wanted_files
 from .sealing import Author
 from .section import (
     DAMAGED_LIMIT,
@@ -72,6 +72,10 @@ class MailboxWriter:
 
     def write_logs(self, new_history: bool, everything_anew: bool) -> None:
         for zone in self._store.zones():
+            if not self.readers(zone):
+                self._memory.give_up_logs(zone.number)  # the cleaner removes what they had
+                self._files.write(zone, {})
+                continue
             self._begin_log_if_need_be(zone, new_history, everything_anew)
             log = self._memory.log(zone.number, BUILDING) or self._memory.log(zone.number, NAMED)
             assert log is not None
@@ -98,9 +102,18 @@ class MailboxWriter:
         if new is None:
             return
         former = building or named
-        history = secrets.token_bytes(16) if former is None or new.has_new_history else former.history
+        given_up = None if former else self._memory.given_up(zone.number)
+        history = former.history if former else given_up
+        if history is None or new.has_new_history:
+            history = secrets.token_bytes(16)
         is_whole = new.is_whole or (former is not None and former.whole and not self._is_known_to_all(zone, former))
+        # It is not the first of the zone if nobody might read there for a while.
+        is_whole |= given_up is not None
         self._memory.begin_log(zone.number, history, is_whole, START._replace(horizon=self._store.forgotten(zone.number)))
+        if named is not None and not is_whole:
+            begun = self._memory.log(zone.number, BUILDING)
+            for peer, peer_history in self._memory.left_out(named.id).items():
+                self._memory.note_left_out(begun.id, peer, peer_history)
         if former is not None:
             self._tell(f"the log of {zone.title} begins anew: {new.why}")
 
@@ -137,7 +150,7 @@ class MailboxWriter:
     # Leaving out (mailbox.md 5.3)
 
     def _may_leave_out(self, zone: Zone, peer: bytes, history: bytes, readers: set[bytes]) -> bool:
-        """Whether all readers get the records of a peer, of one history, from its own log: the first three conditions."""
+        """Whether all readers get the records of a peer, of one history, from its own log: the first four conditions. It waits for nobody."""
         section = self.section_of(peer, zone)
         if section is None or self._store.rights(peer, zone) != Right.WRITE:
             return False
@@ -150,7 +163,18 @@ class MailboxWriter:
             theirs = self.section_of(key, zone)
             if theirs is not None and theirs.read_of(replica_id(peer)) is None:
                 return False
+            if theirs is not None and self._misses(theirs, peer, section):
+                return False
         return True
+
+    def _misses(self, theirs: ZoneSection, peer: bytes, section: ZoneSection) -> bool:
+        """Whether a head names as damaged what the head of a peer names, or that head."""
+        told = {entry.object for entry in theirs.damaged if entry.replica == replica_id(peer)}
+        if not told:
+            return False
+        names = {bytes.fromhex(segment_name(section.log_key, number + 1)) for number in range(section.segments)}
+        counter = self._heads[peer].head.counter
+        return any(object in names or object[:8] == bytes(8) and object >= head_object(counter) for object in told)
 
     def _leaves_out(self, zone: Zone) -> dict[bytes, bytes]:
         """The peers whose records the next segment leaves out, each with the history that this machine has read."""
