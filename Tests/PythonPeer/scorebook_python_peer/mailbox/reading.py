@@ -8,6 +8,7 @@ from ..assets import AssetFolder
 from ..errors import PeerError
 from ..exchange import check_expiry, guard_clock
 from ..messages import Right
+from ..records import replica_id
 from ..store import Store, Zone
 from ..tokens import START, Token
 from .folder import Folder
