@@ -162,7 +162,7 @@ struct AssetSessionTests {
             side.engine.deadlines.fileLooks = .milliseconds(20)
             let asset = try side.assets.add([1, 2, 3])
             try await side.addRecord(asset)
-            func wanted(_ count: UInt64) async throws {
+            @Sendable func wanted(_ count: UInt64) async throws {
                 try await eventually("what it wants", within: .seconds(300)) {
                     while case .message(let message) = side.outbox.next() {
                         if case .assetsWanted(let wanted) = message, wanted.files == count { return true }
