@@ -77,9 +77,7 @@ package struct ZoneAgreement: Sendable {
     ///
     /// - Parameter wanted: the union that the user has chosen beforehand.
     package mutating func call(_ wanted: ZoneUnion?) throws(ProtocolError) -> [Step] {
-        let union = try chosen(wanted)
-        if union == nil || union == .beside { try checkIsNotBeside() }
-        guard let union else {
+        guard let union = try chosen(wanted) else {
             guard let meeting else { return [] }
             state = .choosing(meeting)
             return [.ask(question(meeting, proposal: nil))]
@@ -233,16 +231,6 @@ package struct ZoneAgreement: Sendable {
             .notPermitted,
             "“\(target)” is beside the default zone of one of the two machines already, and not shared with the other"
         )
-    }
-
-    /// Checks that the other side's default zone is not beside this one's already: then it only lacks a right, as after a pairing that had
-    /// ended and was made anew.
-    private func checkIsNotBeside() throws(ProtocolError) {
-        guard let meeting, meeting.isFirst, situation.held.contains(meeting.listener.id) else { return }
-        throw ProtocolError(
-            .notPermitted,
-            "the default zone of “\(situation.peer)”, “\(meeting.listener.id)”, is beside the default zone here already, and “\(situation.peer)” has no "
-                + "right in it")
     }
 
     private func question(_ meeting: ZoneMeeting, proposal: ZoneUnion?) -> ZoneQuestion {

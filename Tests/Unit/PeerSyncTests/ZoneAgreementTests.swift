@@ -219,27 +219,6 @@ import Testing
         #expect(code == .notPermitted)
     }
 
-    /// As after a pairing that ended and was made anew: only a right is missing, and no union helps.
-    @Test(arguments: [nil, ZoneUnion.beside])
-    func whatIsBesideTheDefaultOneAlreadyIsToBeShared(wanted: ZoneUnion?) async throws {
-        let theirs = offer(Self.id(0), isShared: true)
-        let peerZone = PeerZone(store: store, peer: peer)
-        _ = try await store.database.write { [store, peer] db in
-            try peerZone.noteBegun(db, at: nil)
-            return try store.zones.takeUp(db, theirs.id, called: "theirs", from: peer)
-        }
-        let mine = try await own().filter(\.isDefault)
-        var unshared = try await agreement([theirs], own: mine, isCaller: true)
-        #expect {
-            _ = try unshared.call(wanted)
-        } throws: { error in
-            let error = error as? ProtocolError
-            return error?.code == .notPermitted && error?.message.contains(theirs.id.description) == true
-        }
-        var shared = try await agreement([theirs], isCaller: true)
-        #expect(throws: Never.self) { _ = try shared.call(wanted) }
-    }
-
     // MARK: What is offered and not taken
 
     @Test func aZoneThatNobodyHereSharesIsNotedUntilSomebodySaysSomething() async throws {
