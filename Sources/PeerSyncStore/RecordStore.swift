@@ -235,12 +235,9 @@ public final class RecordStore: Sendable {
     /// - Returns: the changes; empty when the journal was empty, and then the store made no transaction.
     @discardableResult
     public func foldPendingChanges() async throws -> StoreChanges {
-        guard try await database.read(Self.hasPendingChanges) else {
-            // What found no room before may find some now.
-            try await assets.storeFilesIfPossible()
-            return StoreChanges()
-        }
-        let changes = try await database.write { [self] db in try fold(db) }
+        let isPending = try await database.read(Self.hasPendingChanges)
+        let changes = try await isPending ? database.write { [self] db in try fold(db) } : StoreChanges()
+        // Also what found no room before.
         try await assets.storeFilesIfPossible()
         return changes
     }

@@ -60,7 +60,8 @@ import Testing
             #expect(
                 try await study.peer("match", "restore", String(match.dropFirst(10)))
                     == "restored the match Catan, 2026-11-20 00:00, with 2 players, 2 scores, 1 place\n")
-            #expect(try await study.sync(with: kitchen).sent == 1)
+            // The match, and all that comes back with it: a machine that has forgotten the deletion could take that for gone.
+            #expect(try await study.sync(with: kitchen).sent == 6)
             try await expectEqual(kitchen, study)
             #expect(try kitchen.contents() == before)
             #expect(try await kitchen.digest() == digest)

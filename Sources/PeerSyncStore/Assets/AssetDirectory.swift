@@ -42,8 +42,8 @@ public struct AssetDirectory: Sendable {
         return overflow ? .max : Int64(clamping: product)
     }
 
-    private var incoming: URL { url.appendingPathComponent("incoming", isDirectory: true) }
-    private var damaged: URL { url.appendingPathComponent("damaged", isDirectory: true) }
+    var incomingFiles: URL { url.appendingPathComponent("incoming", isDirectory: true) }
+    var damagedFiles: URL { url.appendingPathComponent("damaged", isDirectory: true) }
 
     /// The path of the file with that hash, whether the file is there or not.
     public func file(_ hash: AssetHash) -> URL {
@@ -156,7 +156,7 @@ public struct AssetDirectory: Sendable {
     ) throws -> (AssetHash, Int64) {
         try understandingWrites {
             try makeDirectories()
-            let new = incoming.appendingPathComponent("\(UUID().uuidString).new")
+            let new = incomingFiles.appendingPathComponent("\(UUID().uuidString).new")
             defer { unlink(new.path) }
             let file = try PosixFile(new.path, O_WRONLY | O_CREAT | O_EXCL)
             // The lock keeps others from removing it as a leftover, however long the copy takes.
@@ -189,12 +189,12 @@ public struct AssetDirectory: Sendable {
         guard rename(file.path, target.path) == 0 else { throw PosixError() }
         try PosixFile(directory.path, O_RDONLY | O_DIRECTORY).synchronize()
         // A damaged copy is of no use any more.
-        unlink(damaged.appendingPathComponent(hash.description).path)
+        unlink(damagedFiles.appendingPathComponent(hash.description).path)
     }
 
     func makeDirectories() throws {
         try FileManager.default.createDirectory(
-            at: incoming, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: incomingFiles, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Turns the errors of a write into errors with a sentence for people.
@@ -222,7 +222,7 @@ public struct AssetDirectory: Sendable {
     /// Whoever waits for a file sees in it that the transfer goes on.
     public func receivedCount(_ hash: AssetHash) -> Int64 {
         var status = stat()
-        return lstat(incoming.appendingPathComponent(hash.description).path, &status) == 0
+        return lstat(incomingFiles.appendingPathComponent(hash.description).path, &status) == 0
             ? Int64(status.st_size) : 0
     }
 
@@ -233,7 +233,7 @@ public struct AssetDirectory: Sendable {
     package func receive(_ hash: AssetHash, size: Int64) throws -> IncomingAsset? {
         try understandingWrites {
             try makeDirectories()
-            let path = incoming.appendingPathComponent(hash.description)
+            let path = incomingFiles.appendingPathComponent(hash.description)
             let file = try PosixFile(path.path, O_RDWR | O_CREAT)
             // Whoever held the lock until now may have given the file its final name.
             guard file.lockIfFree(), try file.isAt(path.path) else { return nil }
@@ -300,58 +300,6 @@ public struct AssetDirectory: Sendable {
             let part = try file.read(at: hasher.count, upTo: bufferSize)
             guard !part.isEmpty else { return hasher.finish() }
             part.withUnsafeBytes { hasher.update($0) }
-        }
-    }
-
-    // MARK: Removing
-
-    /// Puts a damaged file aside, so that it counts as missing, and the next session fetches it. The directory keeps the
-    /// damaged one until an intact one has come.
-    ///
-    /// Call it after ``isDamaged(_:)``. An intact file would count as missing, too.
-    ///
-    /// - Throws: ``RecordStoreError``: `assetUnwritable`, also when there is no such file; `noSpace`.
-    public func setAside(_ hash: AssetHash) throws {
-        try understandingWrites {
-            try FileManager.default.createDirectory(
-                at: damaged, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let aside = damaged.appendingPathComponent(hash.description).path
-            guard rename(file(hash).path, aside) == 0 else { throw PosixError() }
-            // It is kept as long after this moment as other files after their last use.
-            utimes(aside, nil)
-        }
-    }
-
-    /// - Parameter date: a file that somebody has added since then stays.
-    /// - Returns: whether the file is gone.
-    package func remove(_ hash: AssetHash, untouchedSince date: Date) throws -> Bool {
-        try understandingWrites {
-            let path = file(hash).path
-            guard let touched = (try? PosixFile(path, O_RDONLY).status())?.modificationDate else {
-                return true
-            }
-            guard touched <= date else { return false }
-            guard unlink(path) == 0 || errno == ENOENT else { throw PosixError() }
-            return true
-        }
-    }
-
-    /// Removes partly received and partly added files, and damaged ones, that nobody holds or wants, and that nobody has touched
-    /// since `date`.
-    package func removeLeftovers(untouchedSince date: Date, wanted: Set<AssetHash>) {
-        for directory in [incoming, damaged] {
-            removeLeftovers(in: directory, untouchedSince: date, wanted: wanted)
-        }
-    }
-
-    private func removeLeftovers(in directory: URL, untouchedSince date: Date, wanted: Set<AssetHash>) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names {
-            if let hash = AssetHash(hex: name), wanted.contains(hash) { continue }
-            let path = directory.appendingPathComponent(name).path
-            guard let file = try? PosixFile(path, O_RDWR), file.lockIfFree(), let status = try? file.status()
-            else { continue }
-            if status.modificationDate < date { unlink(path) }
         }
     }
 }
