@@ -101,7 +101,9 @@ extension PeerSession {
 
     func share(_ plan: ZonePlan) async throws {
         let peer = try peer
-        let hasRecords = try await engine.store.zones.all().first { $0.isDefault }?.digest.count != 0
+        let hasRecords =
+            try await plan.replaces
+            ? engine.store.zones.all().contains { $0.isDefault && $0.digest.count > 0 } : false
         let backup = plan.replaces ? try await engine.backUp() : nil
         let takenUp = try await engine.store.exchange.share(plan, with: peer, since: backup?.moment)
         wish?.unionWasDone()

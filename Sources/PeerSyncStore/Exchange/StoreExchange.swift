@@ -103,22 +103,32 @@ package struct StoreExchange: Sendable {
     ///
     /// - Returns: those of which that is news, and all that a user has deleted here.
     package func noteOffered(_ offered: [ZonePlan.Offered], by peer: Peer) async throws -> [OfferedZone] {
-        let zones = try await store.zones.all()
-        guard !offered.isEmpty || zones.count > 1 else { return [] }
         let rights = Dictionary(offered.map { ($0.id, $0.rights) }) { first, _ in first }
-        return try await store.database.write { db in
-            var news: [OfferedZone] = []
-            for zone in try Zones.all(db) where try Zones.isUndecided(db, peer: peer.id, zone: zone.row) {
+        let changed: @Sendable (Database) throws -> [(zone: Zone, rights: ZoneRights)] = { db in
+            try Zones.all(db).compactMap { zone in
+                guard try Zones.isUndecided(db, peer: peer.id, zone: zone.row) else { return nil }
                 let now = rights[zone.id] ?? .none
-                guard try now != Zones.ownRights(db, peer: peer.id, zone: zone.row) ?? .none else { continue }
-                try Zones.setOwnRights(db, peer: peer.id, zone: zone.row, now)
-                if now != .none { news.append(OfferedZone(id: zone.id, name: zone.name, isDeleted: false)) }
+                let before = try Zones.ownRights(db, peer: peer.id, zone: zone.row) ?? .none
+                return now == before ? nil : (zone, now)
             }
-            return try news
-                + DeclinedZones.all(db).filter { rights[$0.id] != nil }.map {
-                    OfferedZone(id: $0.id, name: $0.name, isDeleted: true)
-                }
         }
+        let (isAnyNew, deleted) = try await store.database.read { db in
+            try (!changed(db).isEmpty, DeclinedZones.all(db).filter { rights[$0.id] != nil })
+        }
+        var news: [OfferedZone] = []
+        // Each session comes here, and mostly there is nothing to write.
+        if isAnyNew {
+            news = try await store.database.write { db in
+                let changes = try changed(db)
+                for change in changes {
+                    try Zones.setOwnRights(db, peer: peer.id, zone: change.zone.row, change.rights)
+                }
+                return changes.filter { $0.rights != .none }.map {
+                    OfferedZone(id: $0.zone.id, name: $0.zone.name, isDeleted: false)
+                }
+            }
+        }
+        return news + deleted.map { OfferedZone(id: $0.id, name: $0.name, isDeleted: true) }
     }
 
     /// Notes the zones that this machine and a peer exchange from now on. This machine may do nothing at the peer in the
