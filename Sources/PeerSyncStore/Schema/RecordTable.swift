@@ -20,6 +20,8 @@ final class RecordTable: Sendable {
     /// The UNIQUE indexes because of which `INSERT OR REPLACE` may remove another row than the one with its key. They may be on
     /// columns that are not synced.
     let replacingIndexes: [DeclaredIndex]
+    /// Whether every foreign key of the table is `DEFERRABLE INITIALLY DEFERRED`.
+    let defersForeignKeys: Bool
     /// For SQL: what a statement of the engine's says so that no `ON CONFLICT` of the declaration decides what becomes of a row.
     /// Empty for a table without: SQLite would put it in the place of what the statements of triggers say.
     let conflictClause: String
@@ -59,8 +61,9 @@ final class RecordTable: Sendable {
         columnsByField = Dictionary(uniqueKeysWithValues: columns.map { ($0.field.name, $0) })
         let nullable = Set(declared.filter { !$0.isNotNull }.map(\.name))
         let indexes = try db.declaredUniqueIndexes(of: type.table)
-        conflictClause =
-            try db.declaration(of: type.table).places(of: ["ON", "CONFLICT"]).isEmpty ? "" : "OR ABORT "
+        let declaration = try db.declaration(of: type.table)
+        conflictClause = declaration.places(of: ["ON", "CONFLICT"]).isEmpty ? "" : "OR ABORT "
+        defersForeignKeys = try Self.defersForeignKeys(type.table, declaration, db)
         uniqueIndexes =
             type.holdsDuplicates
             ? UniqueIndex.all(
@@ -73,6 +76,18 @@ final class RecordTable: Sendable {
             """
         existsSQL = "SELECT 1 FROM \(sqlName) WHERE \(key.condition)"
         deleteSQL = "DELETE FROM \(sqlName) WHERE \(key.condition)"
+    }
+
+    private static func defersForeignKeys(
+        _ table: String, _ declaration: [SQLToken], _ db: Database
+    ) throws -> Bool {
+        let deferred = declaration.places(of: ["DEFERRABLE", "INITIALLY", "DEFERRED"]).count { index in
+            index == 0 || !declaration[index - 1].isWord("NOT")
+        }
+        let keys = try Int.fetchOne(
+            db.cachedStatement(sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)"),
+            arguments: [table])
+        return deferred == keys || keys == 0
     }
 
     /// The column of text that a table may have for the time of a record's newest write.

@@ -23,7 +23,7 @@ struct RecordTables: Sendable {
             uniqueKeysWithValues: schema.types.map {
                 ($0.name, try RecordTable($0, keys, schema.relationships(to: $0.name), db))
             })
-        areForeignKeysDeferred = try schema.types.allSatisfy { try Self.defersForeignKeys($0.table, db) }
+        areForeignKeysDeferred = byType.values.allSatisfy(\.defersForeignKeys)
     }
 
     /// The tables as they were when the store was opened last, as far as the database still has them.
@@ -90,18 +90,5 @@ struct RecordTables: Sendable {
     func deferForeignKeys(_ db: Database) throws {
         guard !areForeignKeysDeferred else { return }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-    }
-
-    /// Whether every foreign key of a table is `DEFERRABLE INITIALLY DEFERRED`.
-    private static func defersForeignKeys(_ table: String, _ db: Database) throws -> Bool {
-        let keys = try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)"),
-            arguments: [table])
-        guard let keys, keys > 0 else { return true }
-        let tokens = try db.declaration(of: table)
-        let deferred = tokens.places(of: ["DEFERRABLE", "INITIALLY", "DEFERRED"]).count { index in
-            index == 0 || !tokens[index - 1].isWord("NOT")
-        }
-        return deferred == keys
     }
 }
