@@ -61,7 +61,7 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let ambiguous = Code(description: "ambiguous")
 
         /// Whether only the files of assets cannot be written now: the store may still be able to write the database.
-        var isAboutAssetFiles: Bool { [.noSpace, .assetUnwritable].contains(self) }
+        package var isAboutAssetFiles: Bool { [.noSpace, .assetUnwritable].contains(self) }
     }
 
     /// The kind of error.

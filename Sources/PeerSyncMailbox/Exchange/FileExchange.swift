@@ -52,7 +52,7 @@ struct FileExchange {
             } catch let damage as DamagedObject {
                 problems.note(damage, of: view.peer, in: zone)
                 continue
-            } catch let error as RecordStoreError where [.noSpace, .assetUnwritable].contains(error.code) {
+            } catch let error as RecordStoreError where error.code.isAboutAssetFiles {
                 waiting = waiting ?? error
                 guard error.code == .noSpace, directory.hasRoom else { break }
                 continue

@@ -115,6 +115,7 @@ enum WithheldRecords {
     ) throws {
         var whole = writes
         if let former = try unsentWrites(db, shapes, of: writes.name) { whole.merge(former) }
+        let blob = try encoded(whole, shapes)
         try db.cachedStatement(
             sql: """
                 INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
@@ -123,7 +124,7 @@ enum WithheldRecords {
         ).execute(
             arguments: [
                 writes.name.description, FuseTables.here, zone, now,
-                isElsewhere ? try encoded(whole, shapes) : nil, try encoded(whole, shapes),
+                isElsewhere ? blob : nil, blob,
             ])
         try notify(db)
     }
