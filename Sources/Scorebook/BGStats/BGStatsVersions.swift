@@ -95,11 +95,3 @@ struct BGStatsVersions {
             deletion: state.deletion.map { min($0, now) })
     }
 }
-
-extension RecordState {
-    /// The record to which a field refers; nil if it is no reference.
-    fileprivate func target(_ field: String) -> RecordName? {
-        guard case .reference(let name)? = self.field(field)?.value else { return nil }
-        return name
-    }
-}

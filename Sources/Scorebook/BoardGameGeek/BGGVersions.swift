@@ -58,9 +58,7 @@ struct BGGVersions {
             let staying = Set(parts.filter { !Self.isUntouched($0) }.map(\.name))
             return parts.filter { part in
                 // The score of a player who stays.
-                if case .reference(let player)? = part.field("player")?.value, staying.contains(player) {
-                    return false
-                }
+                if let player = part.target("player"), staying.contains(player) { return false }
                 return !staying.contains(part.name)
             }.map { RecordState(name: $0.name, deletion: BGGStamp.later(than: $0, nil, now: now)) }
         }

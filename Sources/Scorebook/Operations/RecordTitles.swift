@@ -126,7 +126,7 @@ struct RecordTitles {
         // Follows only references of the type in the schema, which has no cycle. A peer may have put any name there,
         // and a cycle would never end.
         guard case .reference(let type) = ScorebookSchema.columnKind(state.name.recordType, field),
-            case .reference(let name)? = state.field(field)?.value, name.recordType == type
+            let name = state.target(field), name.recordType == type
         else { return nil }
         return name
     }
