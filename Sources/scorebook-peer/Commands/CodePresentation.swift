@@ -145,9 +145,7 @@ struct CodePresentation: Sendable {
             return "the new machine may \(may) in the zone “\(Display.printable(zone))” only"
         }
         guard !others.isEmpty else { return "the new machine may \(may) everything here" }
-        let names = others.map { "“\(Display.printable($0))”" }.joined(separator: ", ")
-        return
-            "the new machine may \(may) the scorebook; not \(others.count == 1 ? "its zone" : "its zones") \(names)"
+        return "the new machine may \(may) the scorebook; not its \(Display.zones(others))"
     }
 
     private struct Figures: Encodable {

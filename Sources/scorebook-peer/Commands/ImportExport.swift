@@ -190,10 +190,7 @@ struct Export: ZonedCommand {
         let leftOut = try await zonesLeftOut(store)
         let remark =
             leftOut.isEmpty
-            ? nil
-            : "not in it: the \(leftOut.count == 1 ? "zone" : "zones") "
-                + leftOut.map { "“\(Display.printable($0))”" }.joined(separator: ", ")
-                + "; --zone writes one to a file of its own"
+            ? nil : "not in it: the \(Display.zones(leftOut)); --zone writes one to a file of its own"
         if !isStandardOutput {
             try output.write(
                 Figures(records: contents.records, pictures: copies, zonesLeftOut: leftOut),

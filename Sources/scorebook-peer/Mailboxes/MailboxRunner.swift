@@ -71,7 +71,7 @@ final class MailboxRunner: Service {
             let entries = try? await store.scorebook.records.mailboxes.all()
             // Somebody has removed it.
             if let entries, !entries.contains(where: { Self.key($0) == key }) { return }
-            let error = (error as? MailboxError) ?? MailboxError(wrapping: Failure(error))
+            let error = MailboxError(error)
             if told.withLock({ $0.updateValue(error.message, forKey: key) }) != error.message {
                 print(.failed(error))
             }

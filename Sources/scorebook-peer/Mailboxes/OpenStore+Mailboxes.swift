@@ -31,7 +31,7 @@ extension OpenStore {
             let secrets = place.isOnServer ? try mailboxFile.secrets()[entry.name] : nil
             return Mailbox(engine, entry, in: try place.storage(secrets), options: options, onEvent: onEvent)
         } catch {
-            let error = (error as? MailboxError) ?? MailboxError(wrapping: Failure(error))
+            let error = MailboxError(error)
             try? await scorebook.records.mailboxes.noteFailure(error, of: entry)
             throw error
         }
@@ -99,9 +99,8 @@ extension OpenStore {
                 hint: failure.hint)
         }
         if now.isBegun { try? await eraseMailbox(entry) }
-        if try await scorebook.records.mailboxes.all().contains(where: { $0.name == entry.name }) {
-            try? await removeMailbox(entry.name)
-        }
+        // If that was not possible, or not needed.
+        try? await removeMailbox(entry.name)
         return nil
     }
 

@@ -136,8 +136,15 @@ extension PeerSyncError {
 }
 
 extension MailboxError {
-    /// Why a mailbox cannot be used with what this machine keeps for it, as the passwords.
-    init(wrapping failure: Failure) { self.init(.other, failure.message, underlying: failure) }
+    /// Why a mailbox cannot be used, also with what this machine keeps for it, as the passwords.
+    init(_ error: any Error) {
+        if let error = error as? MailboxError {
+            self = error
+        } else {
+            let failure = Failure(error)
+            self.init(.other, failure.message, underlying: failure)
+        }
+    }
 
     /// What helps; nil if the message says all.
     ///
