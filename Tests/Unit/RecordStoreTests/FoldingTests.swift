@@ -12,16 +12,14 @@ struct FoldingTests {
 
     /// Two machines that hold an author with a book on one of two shelves.
     init() async throws {
-        a = try Machine("a", number: 1, clock: clock)
-        b = try Machine("b", number: 2, clock: clock)
-        try a.shell(
-            """
-            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
-            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top'), ('Shelf|~|2', 'bottom');
-            INSERT INTO Book (recordName, title, author, shelf)
-                VALUES ('Book|~|1', 'Emma', 'Author|~|1', 'Shelf|~|1');
-            """)
-        try await a.sync(with: b)
+        (a, b) = try await Machine.pair(
+            clock,
+            holding: """
+                INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
+                INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top'), ('Shelf|~|2', 'bottom');
+                INSERT INTO Book (recordName, title, author, shelf)
+                    VALUES ('Book|~|1', 'Emma', 'Author|~|1', 'Shelf|~|1');
+                """)
     }
 
     /// Lets another program write, a second after whatever was written before.

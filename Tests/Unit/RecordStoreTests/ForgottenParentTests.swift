@@ -14,15 +14,13 @@ struct ForgottenParentTests {
 
     /// Two machines with an author of two books, whom the first deletes before the two part.
     init() async throws {
-        a = try Machine("a", number: 1, clock: clock)
-        b = try Machine("b", number: 2, clock: clock)
-        try a.shell(
-            """
-            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
-            INSERT INTO Book (recordName, title, author)
-                VALUES ('Book|~|1', 'Emma', 'Author|~|1'), ('Book|~|2', 'Persuasion', 'Author|~|1');
-            """)
-        try await a.sync(with: b)
+        (a, b) = try await Machine.pair(
+            clock,
+            holding: """
+                INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
+                INSERT INTO Book (recordName, title, author)
+                    VALUES ('Book|~|1', 'Emma', 'Author|~|1'), ('Book|~|2', 'Persuasion', 'Author|~|1');
+                """)
         clock.milliseconds += Self.day
         try a.shell("PRAGMA foreign_keys = ON; DELETE FROM Author")
         try await a.sync(with: b)

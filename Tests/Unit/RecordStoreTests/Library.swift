@@ -77,6 +77,16 @@ final class Machine: Sendable {
             now: { clock.milliseconds })
     }
 
+    /// Two machines that hold what SQL writes into the first.
+    static func pair(_ clock: SetClock, holding sql: String) async throws -> (Machine, Machine) {
+        let (a, b) = (
+            try Machine("a", number: 1, clock: clock), try Machine("b", number: 2, clock: clock)
+        )
+        try a.shell(sql)
+        try await a.sync(with: b)
+        return (a, b)
+    }
+
     var key: [UInt8] { Array(name.utf8) + [UInt8](repeating: 0, count: 32 - name.utf8.count) }
 
     /// Runs SQL as another program would: foreign keys off, and nothing of ours called.

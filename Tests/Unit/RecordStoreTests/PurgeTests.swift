@@ -14,10 +14,9 @@ struct PurgeTests {
 
     /// Two machines with two authors.
     init() async throws {
-        a = try Machine("a", number: 1, clock: clock)
-        b = try Machine("b", number: 2, clock: clock)
-        try a.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x'), ('Author|~|2', 'y')")
-        try await a.sync(with: b)
+        (a, b) = try await Machine.pair(
+            clock,
+            holding: "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x'), ('Author|~|2', 'y')")
     }
 
     /// Deletes an author here, and lets the other machine know.

@@ -11,16 +11,14 @@ struct RestoringTests {
 
     /// Two machines with an author, who has two books; one stands on a shelf and is lent.
     init() async throws {
-        a = try Machine("a", number: 1, clock: clock)
-        b = try Machine("b", number: 2, clock: clock)
-        try a.shell(
-            """
-            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
-            INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
-            INSERT INTO Book (recordName, title, author, shelf)
-                VALUES ('Book|~|1', 'Emma', 'Author|~|1', 'Shelf|~|1'), ('Book|~|2', 'Persuasion', 'Author|~|1', NULL);
-            """)
-        try await a.sync(with: b)
+        (a, b) = try await Machine.pair(
+            clock,
+            holding: """
+                INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane Austen');
+                INSERT INTO Shelf (recordName, label) VALUES ('Shelf|~|1', 'top');
+                INSERT INTO Book (recordName, title, author, shelf)
+                    VALUES ('Book|~|1', 'Emma', 'Author|~|1', 'Shelf|~|1'), ('Book|~|2', 'Persuasion', 'Author|~|1', NULL);
+                """)
         clock.milliseconds += 1000
     }
 
