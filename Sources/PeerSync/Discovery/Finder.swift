@@ -5,11 +5,6 @@ import PeerSyncStore
 import ServiceLifecycle
 import Synchronization
 
-/// The two parts of discovery, each of which may fail.
-enum DiscoveryPart {
-    case announcing, finding
-}
-
 /// The machines of the app that announce themselves on this network at this moment.
 final class Finder: Sendable {
     /// The most addresses at which one machine is dialled. Whoever repeats its announcement adds some.
