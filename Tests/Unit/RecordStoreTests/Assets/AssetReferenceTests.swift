@@ -166,6 +166,19 @@ struct AssetReferenceTests {
         }
     }
 
+    /// Whoever only looks does not call a picture missing whose bytes are here.
+    @Test func bytesThatFoundNoPlaceGetOneWithoutAnotherWrite() async throws {
+        try await withAlbum { album, assets in
+            let (bytes, asset) = Self.asset(3)
+            try Data().write(to: assets.url)
+            try await album.write("INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [Data(bytes)])
+            #expect(try album.rows("SELECT COUNT(*) FROM grdb_sync_assetUnstored") == ["1"])
+            try FileManager.default.removeItem(at: assets.url)
+            try await album.store.foldPendingChanges()
+            #expect(assets.isIntact(asset.hash))
+        }
+    }
+
     /// Another program that could not write the file has made the table for its bytes, after this one has looked for it.
     @Test func bytesThatAnotherProgramKeptAreFound() async throws {
         try await withTemporaryDirectory { directory in
