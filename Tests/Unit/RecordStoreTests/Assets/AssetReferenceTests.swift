@@ -171,7 +171,8 @@ struct AssetReferenceTests {
         try await withAlbum { album, assets in
             let (bytes, asset) = Self.asset(3)
             try Data().write(to: assets.url)
-            try await album.write("INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [Data(bytes)])
+            try await album.write(
+                "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [Data(bytes)])
             #expect(try album.rows("SELECT COUNT(*) FROM grdb_sync_assetUnstored") == ["1"])
             try FileManager.default.removeItem(at: assets.url)
             try await album.store.foldPendingChanges()
