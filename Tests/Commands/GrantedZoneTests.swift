@@ -96,8 +96,9 @@ import Testing
                 text.contains("the new machine may \(may) the scorebook; not its zone “club”\n"), "\(text)")
             let code = try #require(text.firstMatch(of: /code ([0-9]{3}-[0-9]{3})/)).1
             let port = try #require(text.firstMatch(of: /--with .*:([0-9]+)/)).1
-            let paired = try await study.run("pair", String(code), "--with", "127.0.0.1:\(port)")
-            // Who had nothing has lost nothing.
+            // Unlike `pair`, it prints what happens. Who had nothing has lost nothing.
+            let paired = try await study.run(
+                "connect", "127.0.0.1:\(port)", "--code", String(code), "--once")
             #expect(
                 paired.exitCode == 0 && !(paired.output + paired.errors).contains("replaced"), "\(paired)")
             #expect(try await process.end() == 0)
