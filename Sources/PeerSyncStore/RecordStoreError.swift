@@ -80,4 +80,6 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    static let zonesChanged = RecordStoreError(.zonesChanged, "what the two machines share has changed")
 }

@@ -69,7 +69,14 @@ public final class Mailbox: Sendable {
         try await engine.checkSwitch()
         let lease = try await MailboxLease(engine.store, mailbox)
         do {
-            let report = try await MailboxPass(context: context, mayWait: mayWait).run(&memory)
+            let pass = MailboxPass(context: context, mayWait: mayWait)
+            let report: MailboxReport
+            do {
+                report = try await pass.run(&memory)
+            } catch let error as RecordStoreError where error.code == .zonesChanged {
+                // Another program has given a zone's place to another one.
+                report = try await pass.run(&memory)
+            }
             // Who meets others in no session forgets here what all of them have.
             try await engine.store.upkeep.purgeIfDue()
             try await lease.end(nil)

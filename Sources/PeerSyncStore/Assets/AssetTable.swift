@@ -96,7 +96,7 @@ enum AssetTable {
                 sql: """
                     SELECT hash, size, MAX(id) AS last FROM grdb_sync_assetReference WHERE id > ? \(condition)
                     GROUP BY hash ORDER BY last
-                    """), arguments: zones.map { [id, Self.list(of: $0)] } ?? [id])
+                    """), arguments: zones.map { [id, try Self.list(db, of: $0)] } ?? [id])
         var list: [AssetReference] = []
         var last = id
         while let row = try rows.next() {
@@ -124,26 +124,29 @@ enum AssetTable {
     /// Whether a peer that may read these zones may have a file: a record there refers to it, or did, and the peer may
     /// not know of the change yet.
     static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
+        let rows = try list(db, of: zones)
         for table in ["grdb_sync_assetReference", "grdb_sync_assetLeftover"] {
             let isThere = try Bool.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN \(isListed))"),
-                arguments: [Data(hash.bytes), list(of: zones)])
+                arguments: [Data(hash.bytes), rows])
             if isThere == true { return true }
         }
         return false
     }
 
-    /// SQL for the zones of a ``list(of:)`` that is bound: so SQLite compiles one statement for whatever zones peers choose.
+    /// SQL for the zones of a ``list(_:of:)`` that is bound: so SQLite compiles one statement for whatever zones peers choose.
     private static let isListed = "(SELECT value FROM json_each(?))"
 
-    private static func list(of zones: [Zone]) -> String {
-        "[\(zones.map { String($0.row) }.joined(separator: ", "))]"
+    /// Zones that are not in their rows any more are not among them.
+    private static func list(_ db: Database, of zones: [Zone]) throws -> String {
+        let rows = try zones.filter { try Zones.row(db, of: $0.id) == $0.row }.map { String($0.row) }
+        return "[\(rows.joined(separator: ", "))]"
     }
 
     /// The files that records of some zones have, or had.
     static func hashes(_ db: Database, in zones: [Zone]) throws -> Set<AssetHash> {
-        let rows = list(of: zones)
+        let rows = try list(db, of: zones)
         let hashes = try Data.fetchAll(
             db.cachedStatement(
                 sql: """

@@ -8,6 +8,8 @@ package struct PeerZone: Sendable {
     package let store: RecordStore
     /// The row of the zone.
     let zoneID: Int64
+    /// The identity of the zone; nil for whatever the default zone is.
+    private let identity: ZoneID?
     package let peer: Peer
     /// The limit in milliseconds of how far the peer's stamps may lie in the future.
     private let allowedSkew: Int64
@@ -18,8 +20,16 @@ package struct PeerZone: Sendable {
     ) {
         self.store = store
         zoneID = zone.row
+        identity = if case .one(let zone) = zone { zone.id } else { nil }
         self.peer = peer
         self.allowedSkew = allowedSkew
+    }
+
+    /// Checks that the row still is the zone of this exchange.
+    ///
+    /// - Throws: `zonesChanged`.
+    func checkIdentity(_ db: Database) throws {
+        if let identity { try Zones.check(db, identity, in: zoneID) }
     }
 
     // MARK: Reading

@@ -66,13 +66,13 @@ package struct StoreExchange: Sendable {
     package func share(_ db: Database, _ plan: ZonePlan, with peer: Peer) throws -> [Zone] {
         let takenUp = try plan.takenUp.map { zone in
             // Another session may meanwhile have taken this zone up, with other rights.
-            guard try Zones.find(db, zone.id) == nil else { throw Self.zonesChanged }
+            guard try Zones.find(db, zone.id) == nil else { throw RecordStoreError.zonesChanged }
             return try store.zones.takeUp(db, zone.id, called: zone.name, from: peer)
         }
         guard let change = plan.defaultZone else { return takenUp }
         // Another session may meanwhile have joined the default zone with that of a third machine.
         guard let zone = try Zones.find(db, change.id), zone.isDefault, zone.isShared == change.isShared
-        else { throw Self.zonesChanged }
+        else { throw RecordStoreError.zonesChanged }
         switch change.change {
         case .keep: break
         case .withhold: try store.zones.setRights(db, .none, to: peer, in: zone)
@@ -86,7 +86,7 @@ package struct StoreExchange: Sendable {
 
     private func become(_ db: Database, _ zone: Zone, _ id: ZoneID) throws {
         guard zone.id != id else { return }
-        guard try Zones.find(db, id) == nil else { throw Self.zonesChanged }
+        guard try Zones.find(db, id) == nil else { throw RecordStoreError.zonesChanged }
         try store.zones.adopt(db, id)
     }
 
@@ -168,11 +168,8 @@ package struct StoreExchange: Sendable {
 
     private func check(_ db: Database, _ backup: BackupMoment) throws {
         // The backup would lack what was written since.
-        guard try BackupMoment(db) == backup else { throw Self.zonesChanged }
+        guard try BackupMoment(db) == backup else { throw RecordStoreError.zonesChanged }
     }
-
-    private static let zonesChanged = RecordStoreError(
-        .zonesChanged, "what the two machines share has changed")
 
     // MARK: A machine that was away for too long
 

@@ -92,12 +92,12 @@ extension ZoneLog {
     package func refused(
         _ db: Database, of peer: Peer, limit: Int
     ) throws -> (named: [(name: RecordName, reason: Int)], further: Int) {
-        try OwnRefusals.all(db, peer: peer.id, zone: zone, limit: limit)
+        try OwnRefusals.all(db, peer: peer.id, zone: row(db), limit: limit)
     }
 
     /// Forgets what this store has refused of a peer's records, because they come again.
     package func forgetRefusals(_ db: Database, of peer: Peer) throws {
-        try OwnRefusals.forget(db, of: peer.id, in: zone)
+        try OwnRefusals.forget(db, of: peer.id, in: row(db))
     }
 
     /// Takes what a peer says in a mailbox that it has refused, in place of what it said there before.
@@ -116,7 +116,7 @@ extension ZoneLog {
             with: refused.compactMap { entry in
                 Refusal.Reason(rawValue: Int64(entry.reason)).map { (entry.name, $0) }
             },
-            upTo: token?.sequence ?? 0, peer: peer.id, zone: zone, mailbox: mailbox)
+            upTo: token?.sequence ?? 0, peer: peer.id, zone: row(db), mailbox: mailbox)
     }
 
     /// Forgets what a peer has said in a mailbox that it refused, in all zones.

@@ -5,11 +5,19 @@ import PeerSyncModel
 /// The changes of a zone for readers in general, in contrast to a ``PeerZone``, which knows one. A mailbox writes logs of it.
 package struct ZoneLog: Sendable {
     private let store: RecordStore
-    let zone: Int64
+    private let zone: Zone
 
     package init(_ store: RecordStore, _ zone: Zone) {
         self.store = store
-        self.zone = zone.row
+        self.zone = zone
+    }
+
+    /// The row of the zone.
+    ///
+    /// - Throws: `zonesChanged` when another zone is there now.
+    func row(_ db: Database) throws -> Int64 {
+        try Zones.check(db, zone.id, in: zone.row)
+        return zone.row
     }
 
     private var log: ChangeLog { ChangeLog(tables: store.tables) }
@@ -20,10 +28,10 @@ package struct ZoneLog: Sendable {
     }
 
     /// The greatest number of a deletion that was forgotten.
-    package func forgotten(_ db: Database) throws -> Int64 { try Zones.purgedSequence(db, zone) }
+    package func forgotten(_ db: Database) throws -> Int64 { try Zones.purgedSequence(db, row(db)) }
 
     /// The digest of the zone's live records. Fold first.
-    package func digest(_ db: Database) throws -> ZoneDigest { try Zones.digest(db, zone) }
+    package func digest(_ db: Database) throws -> ZoneDigest { try Zones.digest(db, row(db)) }
 
     /// Whether this store gave out a token, as far as it knows.
     package func hasGivenOut(_ db: Database, _ token: ChangeToken) throws -> Bool {
@@ -38,12 +46,12 @@ package struct ZoneLog: Sendable {
 
     /// Whether this store gave out a token, and can tell what follows it.
     package func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
-        try hasGivenOut(db, token) && log.canGoOn(db, zone: zone, from: token)
+        try hasGivenOut(db, token) && log.canGoOn(db, zone: row(db), from: token)
     }
 
     /// Whether this store holds back changes until a person allows them. A whole copy then lacks their records: ``StoreFuse``.
     package func isAnyHeldBack(_ db: Database) throws -> Bool {
-        try WithheldRecords.isAny(db, peer: FuseTables.here, zone: zone)
+        try WithheldRecords.isAny(db, peer: FuseTables.here, zone: row(db))
     }
 
     /// The runs of programs that numbered changes, in order, with the first number of each.
@@ -57,7 +65,7 @@ package struct ZoneLog: Sendable {
     package func batch(
         _ db: Database, after place: ReadingPlace, leavingOut peers: [Int64], limit: BatchLimit = .standard
     ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
-        try log.batch(db, zone: zone, after: place, excluding: peers, limit: limit)
+        try log.batch(db, zone: row(db), after: place, excluding: peers, limit: limit)
     }
 
     /// The peers, of some, that are sources of records with numbers in a range.
@@ -71,7 +79,7 @@ package struct ZoneLog: Sendable {
                 SELECT DISTINCT sourcePeer FROM grdb_sync_remoteRecord
                 WHERE zone = ? AND changeSequence > ? AND changeSequence <= ?
                     AND sourcePeer IN (\(peers.map(String.init).joined(separator: ", ")))
-                """, arguments: [zone, first, last])
+                """, arguments: [row(db), first, last])
     }
 
     /// The number of the first record in a range whose source is one of some peers; nil if there is none.
@@ -86,12 +94,12 @@ package struct ZoneLog: Sendable {
                 WHERE zone = ? AND changeSequence > ? AND changeSequence <= ?
                     AND sourcePeer IN (\(peers.map(String.init).joined(separator: ", ")))
                 ORDER BY changeSequence LIMIT 1
-                """, arguments: [zone, first, last])
+                """, arguments: [row(db), first, last])
     }
 
     /// The rights of a peer in the zone.
     package func rights(_ db: Database, of peer: Peer) throws -> ZoneRights {
-        try Zones.rights(db, peer: peer.id, zone: zone)
+        try Zones.rights(db, peer: peer.id, zone: row(db))
     }
 
     /// Notes that a peer lets this machine do nothing in the zones that its head does not name.
@@ -108,7 +116,7 @@ package struct ZoneLog: Sendable {
 
     /// The number up to which a peer has acknowledged this store's changes.
     package func acknowledged(_ db: Database, by peer: Peer) throws -> Int64 {
-        try PeerTable.progress(db, peer: peer.id, zone: zone).acknowledgedSequence
+        try PeerTable.progress(db, peer: peer.id, zone: row(db)).acknowledgedSequence
     }
 
     /// The token of this moment. Fold first.
@@ -124,22 +132,22 @@ package struct ZoneLog: Sendable {
             sql: """
                 SELECT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ? AND changeSequence > ?
                     AND (sourcePeer IS NULL OR sourcePeer NOT IN (\(sources))))
-                """, arguments: [zone, try acknowledged(db, by: peer)]) ?? false
+                """, arguments: [row(db), try acknowledged(db, by: peer)]) ?? false
     }
 
     /// The token of a peer's changes that this store holds.
     package func received(_ db: Database, from peer: Peer) throws -> ChangeToken? {
-        try PeerTable.progress(db, peer: peer.id, zone: zone).received
+        try PeerTable.progress(db, peer: peer.id, zone: row(db)).received
     }
 
     /// The number of a peer's changes up to which this store may lack deletions that its token covers; 0 if it lacks none.
     package func compared(_ db: Database, with peer: Peer) throws -> Int64 {
-        try PeerTable.progress(db, peer: peer.id, zone: zone).comparedSequence
+        try PeerTable.progress(db, peer: peer.id, zone: row(db)).comparedSequence
     }
 
     /// Notes that this store has read all of a peer's changes up to a number, deletions among them.
     package func noteRead(_ db: Database, from peer: Peer, upTo sequence: Int64) throws {
-        try PeerTable.noteRead(db, peer: peer.id, zone: zone, upTo: sequence)
+        try PeerTable.noteRead(db, peer: peer.id, zone: row(db), upTo: sequence)
     }
 
     /// The files that live records of the zone refer to. Reads every reference.
@@ -151,7 +159,7 @@ package struct ZoneLog: Sendable {
                 FROM grdb_sync_assetReference AS file
                     JOIN grdb_sync_remoteRecord AS known ON known.remoteRecordID = file.recordName
                 WHERE file.zone = ? GROUP BY file.hash
-                """, arguments: [zone])
+                """, arguments: [row(db)])
         return rows.compactMap { row in
             AssetHash(row.bytes("hash")).map {
                 ReferredFile(hash: $0, size: row[1], isOwn: row[2], sequence: row[3])

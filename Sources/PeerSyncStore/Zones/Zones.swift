@@ -28,6 +28,22 @@ enum Zones {
         ).map(Zone.init)
     }
 
+    /// The row that a zone has now; nil if this store has no such zone.
+    static func row(_ db: Database, of id: ZoneID) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT id FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?"),
+            arguments: [id.name.description, id.owner.description])
+    }
+
+    /// Checks that a zone is still in the row in which the caller has found it. A session and a pass over a mailbox know their zones for long,
+    /// and meanwhile another program may give the row to another zone: one of strangers, whose records must not meet these.
+    ///
+    /// - Throws: `zonesChanged`.
+    static func check(_ db: Database, _ id: ZoneID, in row: Int64) throws {
+        guard try self.row(db, of: id) == row else { throw RecordStoreError.zonesChanged }
+    }
+
     /// Finds a zone by its name on this machine, in upper or lower case, or by its name and owner.
     ///
     /// - Throws: `noSuchZone`.

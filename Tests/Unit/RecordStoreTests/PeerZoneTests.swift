@@ -207,6 +207,34 @@ struct PeerZoneTests: PeerRecords {
         #expect(received == nil)
     }
 
+    /// Another program gives the row to the scorebook of strangers while a session and a pass over a mailbox go on with the zone of before.
+    @Test func whatIsAnotherZoneNowIsNotExchanged() async throws {
+        let store = machine.store
+        let zone = try await store.zones.all()[0]
+        let exchange = PeerZone(store: store, zone: .one(zone), peer: peerZone.peer)
+        try await addAuthors(1...1)
+        try await store.database.write { db in
+            try store.zones.adopt(db, ZoneID(name: ZoneName("theirs")!, owner: ReplicaID(rawValue: 9)))
+        }
+        let batch = ChangeBatch(
+            records: [], token: ChangeToken(generation: [1], sequence: 1), isLast: true)
+        let attempts: [@Sendable () async throws -> Void] = [
+            {
+                _ = try await exchange.read {
+                    try $0.nextBatch($1, after: ReadingPlace(.start), includingEcho: true)
+                }
+            },
+            { try await exchange.write { try $0.acknowledge($1, batch.token) } },
+            { _ = try await exchange.applying { try exchange.apply(batch, in: $0) } },
+            { _ = try await store.database.read { try ZoneLog(store, zone).start($0) } },
+        ]
+        for attempt in attempts {
+            let error = await #expect(throws: RecordStoreError.self) { try await attempt() }
+            #expect(error?.code == .zonesChanged)
+        }
+        #expect(try await peerZone.read { try $0.summary($1).received } == nil)
+    }
+
     /// A comparison tells no deletions. In the middle of a session, the peer has told all that its token covers.
     @Test func aComparisonAtTheBeginningIsNoted() async throws {
         func receive(_ sequence: Int64, isLoose: Bool) async throws -> Int64 {
