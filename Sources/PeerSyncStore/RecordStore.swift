@@ -31,6 +31,7 @@ public final class RecordStore: Sendable {
     let soundness = StoreSoundness()
     let knownHousehold = KnownHousehold()
     private let unsentCount = UnsentCount()
+    private let capturedSchema = CapturedSchema()
     /// Knows whether the app itself writes in the open transaction.
     private let ownWrites = OwnWrites()
     /// The id of this run in the table of generations.
@@ -77,6 +78,7 @@ public final class RecordStore: Sendable {
             try noteReplica(db)
             try Zones.claim(db, for: replica)
             if hasMissedWrites { try upkeep.repair(db) }
+            try capturedSchema.note(db)
         }
     }
 
@@ -268,11 +270,13 @@ public final class RecordStore: Sendable {
     /// Folds what other connections have committed since an earlier check.
     ///
     /// - Parameter version: the result of that check; nil for the first one.
+    /// - Throws: `newerFormat` when another version of the program has opened the database.
     package func foldOthersWrites(since version: Int64?) async throws -> OthersWrites {
         try await database.writeWithoutTransaction { [self] db in
             // SQLite changes this number with every commit of another connection.
             let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             var found = OthersWrites(version: current, hasChanged: current != version)
+            if found.hasChanged { try capturedSchema.check(db) }
             if found.hasChanged, try Self.hasPendingChanges(db) {
                 try db.inTransaction(.immediate) {
                     _ = try fold(db)
@@ -299,7 +303,9 @@ public final class RecordStore: Sendable {
     ///   - db: the connection of the open transaction.
     ///   - zone: the zone for new records that refer to no other record; the others go to the zone of the record that
     ///     they refer to.
+    /// - Throws: ``RecordStoreError`` `newerFormat` when another version of the program has opened the database.
     public func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
+        try capturedSchema.check(db)
         var folding = folding(zone.row)
         if !ownWrites.isRunning { folding.fuse = { try Fuse.judge($0, self, $1) } }
         return try folding.fold(db)

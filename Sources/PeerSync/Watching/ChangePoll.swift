@@ -26,7 +26,8 @@ struct ChangePoll: Sendable {
 
     /// - Parameter isRegular: whether to store assets that could not be put into files before, even when nothing has
     ///   changed.
-    func callAsFunction(isRegular: Bool = false) async {
+    /// - Throws: ``PeerSyncError`` `storeUnusable` when another version of the program has opened the database.
+    func callAsFunction(isRegular: Bool = false) async throws {
         do {
             let found = try await store.foldOthersWrites(since: last.value.withLock { $0 })
             // Only after success: if another program held the store, the next poll must see the same change again.
@@ -38,6 +39,8 @@ struct ChangePoll: Sendable {
             // The sessions then announce the files that their peers have asked for in vain.
             try await store.assets.storeFiles()
             trouble.succeeded(.changes)
+        } catch let error as RecordStoreError where error.code == .newerFormat {
+            throw PeerSyncError(store: error)
         } catch {
             trouble.failed(.changes, because: error)
         }

@@ -24,7 +24,7 @@ final class StoreWatch: Sendable {
     /// - Parameters:
     ///   - files: the files of the database; nil when it has none.
     ///   - onWithheld: takes how many records are not sent until a person allows it.
-    /// - Throws: ``OpenFiles/Loss``.
+    /// - Throws: ``OpenFiles/Loss``; ``PeerSyncError`` `storeUnusable` when another version of the program has opened the database.
     func run(
         _ store: RecordStore, _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger,
         onWithheld: @escaping @Sendable (Int) -> Void
@@ -58,18 +58,18 @@ final class StoreWatch: Sendable {
                     if let loss = files.loss { throw loss }
                     backoff.begin()
                     write.raise()
-                    await poll()
+                    try await poll()
                 }
             }
             group.addTask {
                 for await _ in write {
-                    while await backoff.pause() { await poll() }
+                    while await backoff.pause() { try await poll() }
                 }
             }
             group.addTask {
                 repeat {
                     if let loss = files.loss { throw loss }
-                    await poll(isRegular: true)
+                    try await poll(isRegular: true)
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
             }

@@ -1,0 +1,50 @@
+import GRDB
+import Synchronization
+
+/// What the triggers of a database cover, as this store has opened it.
+///
+/// Another version of a program may open the database meanwhile, and change that. Whoever went on with the fields of before would take
+/// writes out of the journal without the fields that it does not know, and nobody would ever sync these.
+final class CapturedSchema: Sendable {
+    private struct Known {
+        let covered: [String: DatabaseValue]
+        /// SQLite's number of the schema when this was true last.
+        var schemaVersion: Int64?
+    }
+
+    private let known = Mutex<Known?>(nil)
+
+    /// Notes what the triggers cover now, at the end of an opening.
+    func note(_ db: Database) throws {
+        let now = Known(covered: try Self.covered(db), schemaVersion: try Self.schemaVersion(db))
+        known.withLock { $0 = now }
+    }
+
+    /// - Throws: `newerFormat` when another version has opened the database since ``note(_:)``.
+    func check(_ db: Database) throws {
+        guard let last = known.withLock({ $0 }) else { return }
+        let version = try Self.schemaVersion(db)
+        guard version != last.schemaVersion else { return }
+        guard try Self.covered(db) == last.covered else {
+            throw RecordStoreError(
+                .newerFormat,
+                "another version of this program has opened the database, so this one has ended; start it again"
+            )
+        }
+        known.withLock { $0?.schemaVersion = version }
+    }
+
+    private static func schemaVersion(_ db: Database) throws -> Int64? {
+        try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
+    }
+
+    private static func covered(_ db: Database) throws -> [String: DatabaseValue] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, value FROM grdb_sync_syncState WHERE name = 'formatVersion'
+                    OR name GLOB 'captured:*' OR name GLOB 'fieldKinds:*' OR name GLOB 'table:*'
+                """)
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    }
+}
