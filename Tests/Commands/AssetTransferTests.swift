@@ -190,6 +190,20 @@ import Testing
         }
     }
 
+    @Test func verifyNamesADamagedPictureThatNobodyHas() async throws {
+        try await withPair { kitchen, study in
+            try kitchen.addPictures(1, bytes: 100_000)
+            try await study.sync(with: kitchen)
+            let hash = try #require(try kitchen.pictureFiles().keys.first)
+            for machine in [kitchen, study] { try machine.damagePicture(hash) }
+            let listener = try await kitchen.listen()
+            let outcome = try await study.run("verify", listener.address, "--assets")
+            #expect(outcome.exitCode == 65, "\(outcome)")
+            #expect(outcome.output.contains("damaged here: the picture \(hash), missing now"))
+            #expect(outcome.errors.contains("1 damaged picture did not come from"), "\(outcome)")
+        }
+    }
+
     @Test func aPictureThatIsGoneFromTheDirectoryComesBack() async throws {
         try await withPair { kitchen, study in
             try kitchen.addPictures(2, bytes: 100_000)

@@ -65,7 +65,8 @@ import Testing
                 #expect(assets["policy"] as? String == "all")
                 #expect(
                     Set(assets.keys) == [
-                        "policy", "files", "bytes", "missing", "missingBytes", "left", "leftBytes",
+                        "policy", "files", "bytes", "missing", "missingBytes", "unstored",
+                        "unstoredBytes", "left", "leftBytes",
                     ])
                 #expect(try await keys(machine, "assets") == Set(assets.keys))
                 let digest = try #require(status["digest"] as? String)

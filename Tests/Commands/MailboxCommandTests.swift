@@ -89,6 +89,23 @@ import Testing
         }
     }
 
+    /// The choice of files keeps the picture away until somebody wants to save it.
+    @Test func aPictureThatSomebodySavesComesThroughTheMailbox() async throws {
+        try await withMailboxFolder { kitchen, study, folder in
+            try await study.peer("assets", "none")
+            let (match, _) = try await kitchen.addMatchWithPicture()
+            for machine in [kitchen, study] {
+                try await machine.peer("mailbox", "add", "folder", folder.path)
+            }
+            let target = kitchen.scene.path("saved")
+            let asked = try await study.run("image", "save", match, "--to", target)
+            #expect(asked.isSentence(69), "\(asked)")
+            #expect(asked.errors.contains("asked for through the mailbox"), "\(asked)")
+            for machine in [study, kitchen, study] { try await machine.peer("mailbox", "sync") }
+            #expect(try await study.peer("image", "save", match, "--to", target).contains("saved"))
+        }
+    }
+
     /// The owner of the storage learns sizes and times.
     @Test func nothingInAMailboxHasAWordOfTheScorebook() async throws {
         try await withMailboxFolder { kitchen, study, folder in

@@ -76,7 +76,8 @@ struct FileExchange {
             return false
         }
         let author = view.head.author
-        let first = Int(incoming.count / Int64(FilePiece.size))
+        let begun = incoming.count
+        let first = Int(begun / Int64(FilePiece.size))
         for piece in first..<max(FilePiece.count(file.size), first) {
             try Task.checkCancellation()
             let name = FilePiece.name(piece, of: file.hash, by: author.id, fileKey: key.key)
@@ -95,10 +96,12 @@ struct FileExchange {
             let missing = bytes.dropFirst(Int(incoming.count) - piece * FilePiece.size)
             try await blocking { try missing.withUnsafeBytes { try incoming.append($0) } }
         }
-        guard try await blocking({ try incoming.finish() }) else {
-            throw DamagedObject("a file with other bytes than its name says")
+        if try await blocking({ try incoming.finish() }) { return true }
+        // The beginning may have come from somebody else, and is discarded now.
+        guard begun == 0 else {
+            return try await fetch(file, from: view, key, to: directory, zone, &problems)
         }
-        return true
+        throw DamagedObject("a file with other bytes than its name says")
     }
 
     // MARK: Putting

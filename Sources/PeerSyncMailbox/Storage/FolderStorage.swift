@@ -16,6 +16,9 @@ public struct FolderStorage: WatchedMailboxStorage {
     /// Reads so many bytes of a file from its beginning; tests let it fail.
     var read: @Sendable (PosixFile, Int) throws -> [UInt8] = { try $0.read(at: 0, upTo: $1) }
 
+    /// The rights of new files and folders, before this user's own mask; tests take some away as a mask does.
+    var rights: mode_t = 0o777
+
     /// The age of a temporary file, in seconds, from which nobody writes it any more. Whoever removes one too early because of a wrong clock makes
     /// a put fail, which the mailbox repeats.
     static let staleAge: TimeInterval = 24 * 3600
@@ -28,10 +31,11 @@ public struct FolderStorage: WatchedMailboxStorage {
     public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
         try await attempt(.write, in: name.folder) {
             let directory = path(of: name.folder)
-            try make(name.folder)
+            let root = try make(name.folder)
             let temporary = "\(directory)/\(TemporaryFile.name())"
             do {
-                let file = try PosixFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+                let file = try PosixFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: rights & 0o666)
+                share(temporary, try file.status().st_mode | root.st_mode & 0o044, root)
                 try bytes.withUnsafeBytes { try file.write($0, at: 0) }
                 try file.synchronize()
                 guard rename(temporary, path(of: name)) == 0 else { throw PosixError() }
@@ -133,19 +137,28 @@ public struct FolderStorage: WatchedMailboxStorage {
     private func path(of folder: MailboxFolder) -> String { "\(url.path)/\(folder)" }
     private func path(of name: MailboxObjectName) -> String { "\(url.path)/\(name)" }
 
-    /// Makes a folder of objects, unless it is there. All who may write in the mailbox's folder may put heads, so that folder gets its group and its
-    /// rights, whatever the usual ones of this user are.
-    private func make(_ folder: MailboxFolder) throws {
-        var status = stat()
-        guard stat(url.path, &status) == 0 else { throw PosixError() }
-        guard mkdir(path(of: folder), 0o777) == 0 else {
+    /// Makes a folder of objects, unless it is there. All who may write in the mailbox's folder may put heads.
+    ///
+    /// - Returns: the state of the mailbox's folder.
+    private func make(_ folder: MailboxFolder) throws -> stat {
+        var root = stat()
+        guard stat(url.path, &root) == 0 else { throw PosixError() }
+        let path = path(of: folder)
+        guard mkdir(path, rights) == 0 else {
             guard errno == EEXIST else { throw FolderError(path: url.path, error: PosixError()) }
-            return
+            return root
         }
-        guard folder == MailboxFormat.heads else { return }
-        // File systems without rights and groups refuse this.
-        _ = chown(path(of: folder), uid_t.max, status.st_gid)
-        _ = chmod(path(of: folder), status.st_mode & 0o7777)
+        var made = stat()
+        guard stat(path, &made) == 0 else { return root }
+        share(path, folder == MailboxFormat.heads ? root.st_mode : made.st_mode | root.st_mode & 0o055, root)
+        return root
+    }
+
+    /// Gives something the group of the mailbox's folder and other rights, whatever the usual ones of this user are: all who may read the folder may
+    /// read what lies there, because it is sealed. File systems without rights and groups refuse this.
+    private func share(_ path: String, _ mode: mode_t, _ root: stat) {
+        _ = chown(path, uid_t.max, root.st_gid)
+        _ = chmod(path, mode & 0o7777)
     }
 
     private func names(in directory: String) throws -> [String] {

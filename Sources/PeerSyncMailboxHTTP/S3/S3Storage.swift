@@ -54,7 +54,7 @@
         public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
             let answer = try await send(.GET, name, upTo: MailboxLimits.objectSize)
             if answer.status == 404, S3Error(answer.body)?.code != "NoSuchBucket" { return nil }
-            guard answer.status == 200 else { throw failure(answer, .read) }
+            guard answer.status == 200 else { throw failure(answer, .readObject) }
             return answer.body
         }
 
@@ -118,7 +118,7 @@
 
         // MARK: Errors
 
-        private enum Purpose { case read, write }
+        private enum Purpose { case read, readObject, write }
 
         private func failure(_ answer: WebAnswer, _ purpose: Purpose) -> MailboxError {
             let host = bucket.endpoint.host
@@ -150,6 +150,10 @@
                 return MailboxError(.credentials, "\(host) refuses the access key or its secret key")
             case (403, .read):
                 return MailboxError(.credentials, "this key may not read the bucket “\(bucket.name)”")
+            case (403, .readObject):
+                // The list says whether this key may read others.
+                return MailboxError(
+                    .unreadable, "this key may not read an object of the bucket “\(bucket.name)”")
             case (403, .write):
                 return MailboxError(.readOnly, "this key may not write to the bucket “\(bucket.name)”")
             case (507, _), (413, _):

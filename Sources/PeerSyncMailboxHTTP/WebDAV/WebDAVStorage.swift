@@ -75,7 +75,7 @@
         public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
             let answer = try await send(.GET, path(name), upTo: MailboxLimits.objectSize)
             guard answer.status != 404 else { return nil }
-            guard answer.status == 200 else { throw failure(answer, .read) }
+            guard answer.status == 200 else { throw failure(answer, .readObject) }
             return answer.body
         }
 
@@ -164,7 +164,7 @@
 
         // MARK: Errors
 
-        private enum Purpose { case read, write }
+        private enum Purpose { case read, readObject, write }
 
         private func failure(_ answer: WebAnswer, _ purpose: Purpose) -> MailboxError {
             let host = client.address.host
@@ -177,6 +177,9 @@
                         : "\(host) refuses the name or the password")
             case (403, .read):
                 return MailboxError(.credentials, "this user may not read \(client.address)")
+            case (403, .readObject):
+                // The list says whether this user may read others.
+                return MailboxError(.unreadable, "this user may not read a file at \(client.address)")
             case (403, .write):
                 return MailboxError(.readOnly, "this user may not write to \(client.address)")
             case (507, _), (413, _):

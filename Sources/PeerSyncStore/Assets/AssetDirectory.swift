@@ -269,8 +269,7 @@ public struct AssetDirectory: Sendable {
     ///
     /// - Returns: false also when the file is missing or cannot be read.
     public func isIntact(_ hash: AssetHash) -> Bool {
-        guard let file = try? PosixFile(file(hash).path, O_RDONLY) else { return false }
-        return (try? Self.hash(of: file)) == hash
+        Self.hash(ofFile: file(hash)) == hash
     }
 
     /// Whether a file has another hash than its name, or cannot be read to its end.
@@ -292,6 +291,13 @@ public struct AssetDirectory: Sendable {
             throw RecordStoreError(.unreadableFile, "the file \(hash) cannot be read: \(error)")
         }
         return (try? Self.hash(of: file)) != hash
+    }
+
+    /// Reads a whole file, in the directory or elsewhere, and computes its hash.
+    ///
+    /// - Returns: nil when the file is missing, is a link or cannot be read.
+    public static func hash(ofFile file: URL) -> AssetHash? {
+        (try? PosixFile(file.path, O_RDONLY)).flatMap { try? hash(of: $0) }
     }
 
     static func hash(of file: PosixFile) throws -> AssetHash {

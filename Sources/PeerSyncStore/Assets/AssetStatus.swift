@@ -20,6 +20,8 @@ public struct AssetStatus: Sendable, Hashable {
     public internal(set) var referred = Count()
     /// Those of them that are missing although the policy includes them.
     public internal(set) var missing = Count()
+    /// Those of them whose bytes are in the database alone, because no file could be written yet. They are not missing.
+    public internal(set) var unstored = Count()
     /// Those of them that are missing because the policy excludes them.
     public internal(set) var excluded = Count()
     /// The choice of files that the store fetches.

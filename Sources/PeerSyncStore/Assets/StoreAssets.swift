@@ -13,8 +13,8 @@ public struct StoreAssets: Sendable {
 
     /// Counts the files that live records refer to, and those of them that are here. Reads the directory.
     public func status() async throws -> AssetStatus {
-        let (references, policy) = try await store.database.read { db in
-            (try AssetTable.references(db).list, try Self.policy(db))
+        let (references, unstored, policy) = try await store.database.read { db in
+            (try AssetTable.references(db).list, try UnstoredAssets.hashes(db), try Self.policy(db))
         }
         let present = try await blocking { [directory] in try directory?.present() ?? [:] }
         var status = AssetStatus()
@@ -26,7 +26,9 @@ public struct StoreAssets: Sendable {
         for reference in references {
             status.referred.add(reference.size)
             guard present[reference.hash] != reference.size, !here.contains(reference.hash) else { continue }
-            if policy.includes(reference.size) {
+            if unstored.contains(reference.hash) {
+                status.unstored.add(reference.size)
+            } else if policy.includes(reference.size) {
                 status.missing.add(reference.size)
             } else {
                 status.excluded.add(reference.size)
@@ -56,7 +58,10 @@ public struct StoreAssets: Sendable {
 
     /// Sets the files to fetch from peers, from now on.
     public func setPolicy(_ policy: AssetPolicy) async throws {
-        try await store.database.write { try SyncState.set($0, .assetPolicy, policy.description) }
+        try await store.database.write { db in
+            try SyncState.set(db, .assetPolicy, policy.description)
+            try Self.noteOtherWishes(db)
+        }
     }
 
     /// Reads every file, and puts damaged ones aside, so that the store fetches them again.
@@ -101,7 +106,13 @@ public struct StoreAssets: Sendable {
     public func setWished(_ hashes: [AssetHash], _ isWished: Bool) async throws {
         try await store.database.write { db in
             for hash in hashes { try AssetTable.setWish(db, hash, isWished) }
+            try Self.noteOtherWishes(db)
         }
+    }
+
+    /// Lets the sessions of this process look for files. SQLite reports no changes of a table WITHOUT ROWID.
+    private static func noteOtherWishes(_ db: Database) throws {
+        try db.notifyChanges(in: Table("grdb_sync_syncState"))
     }
 
     // MARK: For the exchange with peers
@@ -224,8 +235,8 @@ public struct StoreAssets: Sendable {
         }
     }
 
-    /// Does the same after a write that has already succeeded, so it ignores errors of files. The status counts an
-    /// asset without a file as missing, and the engine tells its user why the file is missing.
+    /// Does the same after a write that has already succeeded, so it ignores errors of files. The status counts such
+    /// an asset as unstored, and the engine tells its user why there is no file.
     package func storeFilesIfPossible() async throws {
         do {
             try await storeFiles()

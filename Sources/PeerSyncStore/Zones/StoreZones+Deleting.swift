@@ -11,6 +11,7 @@ extension StoreZones {
     /// - Returns: the zone as it was.
     @discardableResult
     public func delete(_ name: String) async throws -> Zone {
+        let begin = Date()
         let (zone, hashes) = try await store.database.write { [self] db in
             _ = try store.fold(db)
             let zone = try current(db, .one(Zones.find(db, named: name)))
@@ -21,7 +22,7 @@ extension StoreZones {
             try DeclinedZones.insert(db, zone)
             return (zone, hashes)
         }
-        try await removeFiles(hashes)
+        try await removeFiles(hashes, untouchedSince: begin)
         return zone
     }
 
@@ -42,13 +43,16 @@ extension StoreZones {
     }
 
     /// Removes those of the files that no record has any more.
-    func removeFiles(_ hashes: Set<AssetHash>) async throws {
+    ///
+    /// - Parameter date: a time before the transaction that took the records away. Who adds a file since then touches it, and its record comes
+    ///   after that transaction.
+    func removeFiles(_ hashes: Set<AssetHash>, untouchedSince date: Date) async throws {
         guard let directory = store.assetDirectory else { return }
         let left = try await store.database.read { db in
             hashes.subtracting(try AssetTable.references(db).list.map(\.hash))
         }
         try await blocking {
-            for hash in left { _ = try directory.remove(hash, untouchedSince: .distantFuture) }
+            for hash in left { _ = try directory.remove(hash, untouchedSince: date) }
         }
     }
 

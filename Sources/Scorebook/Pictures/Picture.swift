@@ -50,8 +50,12 @@ public struct Picture: RecordListing, Equatable {
                 ORDER BY section, date DESC, match DESC, lower(subject), recordName
                 """, arguments: [owner?.description])
         let zones = try ZoneNames(db)
+        let merged = try [RecordKind.person, .game].map { try MergedRecords(db, $0) }
         var pictures: [Picture] = []
         while let row = try rows.next() {
+            let name: String = row["recordName"]
+            // Nobody sees the person any more, and could take the picture away.
+            guard !merged.contains(where: { $0.contains(name) }) else { continue }
             pictures.append(try Picture(row, zone: zones.name(db, of: row["recordName"]), time))
         }
         return pictures

@@ -31,7 +31,9 @@ extension ScorebookStore {
                 let image = use.image
                 let name = "\(image.hash).\(PictureFileName.fileExtension(image.mediaType))"
                 let target = directory.appendingPathComponent(name)
-                if Self.size(of: target) == image.size {
+                if Self.size(of: target) == image.size,
+                    AssetDirectory.hash(ofFile: target.resolvingSymlinksInPath()) == image.hash
+                {
                     copies.unchanged += 1
                 } else if !assets.contains(image.hash, size: image.size) {
                     copies.missing.append(use)

@@ -170,6 +170,11 @@ extension Pages {
             parts.append(
                 "\(reader.number(pictures.missing.files)) to come (\(reader.bytes(pictures.missing.bytes)))")
         }
+        if pictures.unstored.files > 0 {
+            parts.append(
+                "\(reader.number(pictures.unstored.files)) without a file yet (\(reader.bytes(pictures.unstored.bytes)))"
+            )
+        }
         if pictures.excluded.files > 0 {
             parts.append(
                 "\(reader.number(pictures.excluded.files)) left on other machines (\(reader.bytes(pictures.excluded.bytes)))"

@@ -41,6 +41,7 @@ struct AssetsCommand: StoreCommand {
                 ("policy", figures.policy),
                 ("pictures", "\(figures.files.grouped) (\(figures.bytes.byteCount))"),
                 ("missing", "\(figures.missing.grouped) (\(figures.missingBytes.byteCount))"),
+                ("without a file yet", "\(figures.unstored.grouped) (\(figures.unstoredBytes.byteCount))"),
                 ("left on other machines", "\(figures.left.grouped) (\(figures.leftBytes.byteCount))"),
             ])
     }

@@ -47,10 +47,29 @@ struct Verify: SyncingCommand {
         }
         guard let report = result else { throw Failure.notYetCompared }
         let differences = report.differences ?? SyncDifferences()
+        let missing = try await stillMissing(damaged, store.scorebook)
         if output.json {
-            return try Terminal.write(json: Figures(differences, report, damaged))
+            try Terminal.write(json: Figures(differences, report, damaged: damaged, missing: missing))
+        } else {
+            try await write(differences, report, damaged: damaged, missing: missing, arrivals.all, store)
         }
-        for hash in damaged { Terminal.write("damaged here: the picture \(hash)") }
+        guard missing.isEmpty else {
+            throw Failure(
+                .dataError,
+                "\(missing.count.counted("damaged picture")) did not come from \(named); what is left of "
+                    + (missing.count == 1 ? "it" : "them") + " is put aside",
+                hint: "another machine or an export may have \(missing.count == 1 ? "it" : "them")")
+        }
+    }
+
+    private func write(
+        _ differences: SyncDifferences, _ report: SyncReport, damaged: [AssetHash], missing: [AssetHash],
+        _ arrivals: ArrivedChanges, _ store: OpenStore
+    ) async throws {
+        for hash in damaged {
+            let state = missing.contains(hash) ? "missing now" : "here again"
+            Terminal.write("damaged here: the picture \(hash), \(state)")
+        }
         for finding in report.mended?.findings ?? [] {
             Terminal.write("mended here: \(try await title(finding.name, store)), which \(finding.kind.text)")
         }
@@ -61,7 +80,7 @@ struct Verify: SyncingCommand {
         Terminal.write(
             count == 0 ? "no record differed" : "\(count.counted("record")) differed, and are equal now")
         await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
-            report, arrivals.all)
+            report, arrivals)
     }
 
     /// What people call a record; with --verbose its name.
@@ -77,6 +96,17 @@ struct Verify: SyncingCommand {
         return check.damaged
     }
 
+    /// Those of damaged files that records still need, and the other machine did not give.
+    private func stillMissing(_ damaged: [AssetHash], _ scorebook: ScorebookStore) async throws -> [AssetHash]
+    {
+        guard !damaged.isEmpty else { return [] }
+        let missing = try await scorebook.pictureUses().map(\.image).filter {
+            scorebook.records.assets.file($0) == nil
+        }
+        let hashes = Set(missing.map(\.hash))
+        return damaged.filter(hashes.contains)
+    }
+
     private struct Figures: Encodable {
         struct Finding: Encodable {
             let recordName: String
@@ -87,10 +117,15 @@ struct Verify: SyncingCommand {
         let sent: [String]
         let received: [String]
         let damagedAssets: [String]
+        /// Those of them that the other machine did not give again.
+        let missingAssets: [String]
         let sync: SyncFigures
 
-        init(_ differences: SyncDifferences, _ report: SyncReport, _ damaged: [AssetHash]) {
+        init(
+            _ differences: SyncDifferences, _ report: SyncReport, damaged: [AssetHash], missing: [AssetHash]
+        ) {
             damagedAssets = damaged.map(\.description)
+            missingAssets = missing.map(\.description)
             mended = (report.mended?.findings ?? []).map { Finding(recordName: $0.name, kind: $0.kind) }
             sent = differences.sent.map(\.description)
             received = differences.received.map(\.description)

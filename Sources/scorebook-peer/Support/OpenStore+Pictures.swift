@@ -1,6 +1,7 @@
 import Foundation
 import NIOPosix
 import PeerSync
+import PeerSyncMailbox
 import Scorebook
 
 extension OpenStore {
@@ -43,6 +44,14 @@ extension OpenStore {
             try await ProgressLine.shared.during("fetching \(name)") {
                 try await file(image, from: peers)
             }
+        }
+        if case .success(nil) = found, try await !records.mailboxes.all().isEmpty {
+            // Through a mailbox it comes later, if it stays wished for.
+            throw Failure(
+                .unavailable,
+                "the file of the picture \(name) \(state), and no machine that has it can be reached; it is asked for "
+                    + "through the mailbox",
+                hint: "save it when both machines have synced with the mailbox")
         }
         try await records.assets.setWished([image.hash], false)
         guard let file = try found.get() else {

@@ -11,6 +11,9 @@ struct AssetFigures: Encodable {
     /// The files that should be here by the policy, but are missing.
     let missing: Int
     let missingBytes: Int64
+    /// The files whose bytes are in the database alone, because they could not be written yet.
+    let unstored: Int
+    let unstoredBytes: Int64
     /// The files that the policy leaves on other machines.
     let left: Int
     let leftBytes: Int64
@@ -19,13 +22,17 @@ struct AssetFigures: Encodable {
         policy = status.policy.description
         (files, bytes) = (status.referred.files, status.referred.bytes)
         (missing, missingBytes) = (status.missing.files, status.missing.bytes)
+        (unstored, unstoredBytes) = (status.unstored.files, status.unstored.bytes)
         (left, leftBytes) = (status.excluded.files, status.excluded.bytes)
     }
 
-    /// As in “12 (5.4 MB), 3 missing (1.2 MB), 2 left on other machines (3.1 MB)”.
+    /// As in “12 (5.4 MB), 3 missing (1.2 MB), 1 without a file yet (20 kB), 2 left on other machines (3.1 MB)”.
     var summary: String {
         var parts = ["\(files.grouped) (\(bytes.byteCount))"]
         if missing > 0 { parts.append("\(missing.grouped) missing (\(missingBytes.byteCount))") }
+        if unstored > 0 {
+            parts.append("\(unstored.grouped) without a file yet (\(unstoredBytes.byteCount))")
+        }
         if left > 0 { parts.append("\(left.grouped) left on other machines (\(leftBytes.byteCount))") }
         return parts.joined(separator: ", ")
     }

@@ -158,6 +158,27 @@
             }
         }
 
+        /// One object that nobody may read, as one in an archive, is damaged; whether the key or the password is right the list tells.
+        @Test(arguments: [false, true]) func anObjectThatMayNotBeReadIsDamaged(isOfS3: Bool) async throws {
+            try await ScriptedServer.with { request, _ in
+                isOfS3 ? Self.s3(403, "InvalidObjectState") : .status(403)
+            } run: { server in
+                let address = try WebAddress(server.address)
+                let client = try WebClient(address, trusting: nil, patience: .init(pauses: []))
+                let credentials = WebCredentials(user: "ada", secret: "hush")
+                let storage: any MailboxStorage =
+                    isOfS3
+                    ? S3Storage(
+                        in: try S3Bucket("scores", at: address), credentials: credentials, client: client)
+                    : WebDAVStorage(client, credentials)
+                let folder = StorageCheck.folder()
+                try await Self.expect(.unreadable, "may not read") {
+                    _ = try await storage.get(StorageCheck.name(folder, "a"))
+                }
+                try await Self.expect(.credentials, "may not read") { _ = try await storage.list(folder) }
+            }
+        }
+
         private static func expect(
             _ code: MailboxError.Code, _ words: String, _ body: () async throws -> Void
         ) async throws {

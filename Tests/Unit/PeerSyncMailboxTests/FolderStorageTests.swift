@@ -115,20 +115,23 @@ import Testing
         }
     }
 
-    /// Whoever may write in the folder may put heads, although the one who came first lets nobody else write in new folders.
-    @Test(arguments: [0o777, 0o2770, 0o700]) func allMayPutHeadsWhoMayWriteInTheFolder(mode: Int) async throws
-    {
+    /// Whoever may write in the folder may put heads, and whoever may read it may read all objects, although those who put them let nobody else
+    /// read or write what is new.
+    @Test(arguments: [0o777, 0o2770, 0o700]) func theFolderSaysWhoMayReadAndPutHeads(mode: Int) async throws {
         try await withTemporaryDirectory { url in
             func rights(_ url: URL) throws -> Int? {
                 try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
             }
             #expect(chmod(url.path, mode_t(mode)) == 0)
-            let storage = FolderStorage(at: url)
+            var storage = FolderStorage(at: url)
+            storage.rights = 0o700
             try await storage.put(name, [1])
             #expect(try rights(url.appendingPathComponent("heads")) == mode)
+            #expect(try rights(url.appendingPathComponent("\(name)")) == 0o600 | mode & 0o044)
             // The others only read what an author puts into its own folder.
             try await storage.put(MailboxObjectName("00ff/01")!, [1])
-            #expect(try rights(url.appendingPathComponent("00ff"))! & 0o022 == 0)
+            #expect(try rights(url.appendingPathComponent("00ff"))! & 0o777 == 0o700 | mode & 0o055)
+            #expect(try rights(url.appendingPathComponent("00ff/01")) == 0o600 | mode & 0o044)
         }
     }
 

@@ -119,6 +119,22 @@ import Testing
         }
     }
 
+    /// What came from another machine before was not of this file; nobody is blamed for it.
+    @Test func aWrongBeginningIsDiscarded() async throws {
+        try await withMachines { _, machines in
+            let asset = try await addPicture(machines[0], 1, bytes)
+            try await machines[0].sync()
+            let directory = try #require(machines[1].store.assetDirectory)
+            let incoming = directory.url.appendingPathComponent("incoming")
+            try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
+            try Data(count: FilePiece.size + 5).write(
+                to: incoming.appendingPathComponent(asset.hash.description))
+            #expect(try await machines[1].sync().filesRead == 1)
+            #expect(machines[1].stops == [])
+            #expect(directory.isIntact(asset.hash))
+        }
+    }
+
     /// The storage has lost a piece: the author sees it when it begins to run.
     @Test func aPictureOfWhichAPieceIsGoneIsPutAgain() async throws {
         try await withMachines { disk, machines in

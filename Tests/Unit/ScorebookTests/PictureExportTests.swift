@@ -30,6 +30,24 @@ struct PictureExportTests {
         }
     }
 
+    /// The file in the directory has the size of the picture.
+    @Test func aDamagedCopyIsMadeAnew() async throws {
+        try await Support.withPictures { scorebook, directory, match in
+            let file = try Support.picture("one.jpg", in: directory)
+            try await scorebook.addImages(match: "\(match.recordName)", files: [file])
+            let target = directory.appendingPathComponent("pictures", isDirectory: true)
+            try scorebook.makePictureDirectory(target)
+            let (_, contents) = try await scorebook.exportDataAndContents()
+            _ = try await scorebook.exportPictures(contents, to: target)
+            let name = try #require(FileManager.default.contentsOfDirectory(atPath: target.path).first)
+            let copy = target.appendingPathComponent(name)
+            let whole = try Data(contentsOf: copy)
+            try Data(count: whole.count).write(to: copy)
+            #expect(try await scorebook.exportPictures(contents, to: target).copied == 1)
+            #expect(try Data(contentsOf: copy) == whole)
+        }
+    }
+
     /// What is done to the only file of the directory, and whether it counts as damaged or as missing.
     @Test(arguments: ["other bytes", "cut off", "gone", "directory"])
     func aFileThatIsNotThePictureIsNotTaken(damage: String) async throws {

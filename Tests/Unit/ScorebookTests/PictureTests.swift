@@ -54,6 +54,9 @@ struct PictureTests {
             edit.thumbnail = .clear
             try await scorebook.editGame("Catan", edit)
             #expect(try await scorebook.pictures().map(\.subject) == ["Grace Hopper", "Azul"])
+            // Nobody sees the one that became one with another, and the picture is the other's now.
+            try await scorebook.merge(.person, "Grace Hopper", into: "Ada Lovelace")
+            #expect(try await scorebook.pictures().map(\.subject) == ["Ada Lovelace", "Azul"])
         }
     }
 

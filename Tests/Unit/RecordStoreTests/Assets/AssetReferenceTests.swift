@@ -138,7 +138,7 @@ struct AssetReferenceTests {
             }
             let kept = try #require(state)
             #expect(!kept.isTooLarge)
-            #expect(try await album.store.assets.status().missing.files == 2)
+            #expect(try await album.store.assets.status().unstored.files == 2)
 
             try FileManager.default.removeItem(at: assets.url)
             try await album.write("UPDATE Photo SET title = 'Sea'")
@@ -174,6 +174,9 @@ struct AssetReferenceTests {
             try await album.write(
                 "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [Data(bytes)])
             #expect(try album.rows("SELECT COUNT(*) FROM grdb_sync_assetUnstored") == ["1"])
+            let status = try await album.store.assets.status()
+            #expect(status.unstored.files == 1 && status.unstored.bytes == asset.size)
+            #expect(status.missing.files == 0)
             try FileManager.default.removeItem(at: assets.url)
             try await album.store.foldPendingChanges()
             #expect(assets.isIntact(asset.hash))
@@ -210,6 +213,31 @@ struct AssetReferenceTests {
             #expect(told.withLock { $0 } == [false])
             try await album.store.assets.storeFiles()
             #expect(told.withLock { $0 } == [false, true])
+        }
+    }
+
+    /// SQLite tells its own connection nothing of these tables.
+    @Test func whoeverObservesTheStoreIsToldOfAnotherChoice() async throws {
+        try await withAlbum { album, _ in
+            let told = Mutex(0)
+            let observation = album.store.observeWrites { told.withLock { $0 += 1 } }
+            defer { observation.cancel() }
+            try await album.store.assets.setPolicy(.none)
+            #expect(told.withLock { $0 } == 1)
+            try await album.store.assets.setWished([Self.asset(3).asset.hash], true)
+            #expect(told.withLock { $0 } == 2)
+        }
+    }
+
+    /// Another program has found the file, and waits to write its record while a zone with the file is deleted.
+    @Test func aFileThatSomebodyIsAddingStays() async throws {
+        try await withAlbum { album, assets in
+            let asset = try assets.add(Self.asset(3).bytes)
+            let begin = Date(timeIntervalSinceNow: -60)
+            try await album.store.zones.removeFiles([asset.hash], untouchedSince: begin)
+            #expect(assets.isHere(asset.hash))
+            try await album.store.zones.removeFiles([asset.hash], untouchedSince: begin + 120)
+            #expect(!assets.isHere(asset.hash))
         }
     }
 
