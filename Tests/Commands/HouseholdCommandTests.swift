@@ -63,6 +63,9 @@ import Testing
                 #expect(outcome.isSentence(77), "\(outcome)")
                 #expect(outcome.errors.contains("attic was removed from the household by kitchen"))
                 #expect(try await attic.doctor(listener.address).problems == ["removedThere"])
+                // What waits there waits for a reason.
+                let status = try await attic.peer("status")
+                #expect(status.contains("was removed from the household by kitchen"), "\(status)")
                 try await listener.stop()
             }
             #expect(try attic.rows("SELECT name FROM SBGame") == ["Catan"])

@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    /// Who shows a code anew has other rights in mind.
+    @Test func pairingAnewSetsTheRightsThatAreShown() async throws {
+        try await withPair { kitchen, study in
+            let listener = try await kitchen.listen()
+            let desk = try kitchen.start(["pair", "--json", "--read-only"])
+            let code = try #require(try await desk.event("pairingCode").code)
+            try await study.peer("pair", code, "--with", listener.address)
+            #expect(try await desk.end() == 0)
+            try await study.addGame("Catan")
+            try await study.peer("connect", listener.address, "--once")
+            #expect(try kitchen.rows("SELECT name FROM SBGame").isEmpty)
+            // The same code once more finds nobody who shows one, and syncs.
+            try await study.peer("pair", code, "--with", listener.address)
+        }
+    }
+
     @Test func aWrongCodeFailsOnBothSides() async throws {
         try await withTwoMachines { kitchen, study in
             try await kitchen.peer("game", "add", "Catan")

@@ -73,4 +73,18 @@ import Testing
             #expect(try await haveEqualDigests(kitchen, attic))
         }
     }
+
+    /// The listener would go on as the machine of before, and pair others with that.
+    @Test func theKeyIsNotRenewedUnderAListener() async throws {
+        try await withMachine { kitchen in
+            let key = try await kitchen.peer("identity")
+            let listener = try await kitchen.listen()
+            let outcome = try await kitchen.run("identity", "renew", "--yes")
+            #expect(outcome.isSentence(75), "\(outcome)")
+            #expect(try await kitchen.peer("identity") == key)
+            try await listener.stop()
+            try await kitchen.peer("identity", "renew", "--yes")
+            #expect(try await kitchen.peer("identity") != key)
+        }
+    }
 }

@@ -108,7 +108,7 @@ extension SyncEngine: Service {
         guard let code = try? PairingCode(code) else {
             throw PeerSyncError(.invalidInput, "a pairing code has six digits, as 123-456")
         }
-        return try await SyncConnector(self, to: peer, code: code).syncOnce()
+        return try await pair(code: code, at: peer)
     }
 
     /// What the store holds, how it stands with each paired machine, and how far the sessions are: now, and after each change.

@@ -31,6 +31,16 @@ extension SyncEngine {
         return try await pair(code, at: machine, expecting: .anyone, union)
     }
 
+    /// Pairs with the machine that shows a code at an address, and syncs with it once.
+    ///
+    /// - Throws: ``PeerSyncError``: `unreachable`, and what ended the pairing.
+    @discardableResult
+    public func pair(
+        code: PairingCode, at address: PeerAddress, union: ZoneUnion? = nil
+    ) async throws -> SyncReport {
+        try await SyncConnector(self, to: address, expecting: .anyone, code: code, union: union).syncOnce()
+    }
+
     /// Pairs with the machine of a link, wherever it is, and syncs with it once.
     ///
     /// - Throws: ``PeerSyncError``: `otherApp`, `otherMachine`, `unreachable`, and what ended the pairing.

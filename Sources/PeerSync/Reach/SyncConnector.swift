@@ -100,12 +100,13 @@ public struct SyncConnector: Service {
         self.init(engine, .engine(other), code)
     }
 
-    /// Creates a connector that pairs with the machine that is expected at an address.
+    /// Creates a connector that pairs with the machine that is expected at an address, also if this one knows it.
     init(
         _ engine: SyncEngine, to address: PeerAddress, expecting expected: ExpectedMachine, code: PairingCode,
         union: ZoneUnion?
     ) {
-        self.init(engine, .address(address, expected), code, SessionWish(union: union))
+        self.init(
+            engine, .address(address, expected), code, pairsAnew: true, SessionWish(union: union))
     }
 
     /// Creates a connector of a listener, which waits for all sessions before it ends.
@@ -136,13 +137,13 @@ public struct SyncConnector: Service {
     }
 
     private init(
-        _ engine: SyncEngine, _ destination: Destination, _ code: PairingCode?,
+        _ engine: SyncEngine, _ destination: Destination, _ code: PairingCode?, pairsAnew: Bool = false,
         _ wish: SessionWish = SessionWish(), sessions: SessionSet = SessionSet(), turns: AsyncSemaphore? = nil
     ) {
         self.turns = turns
         self.engine = engine
         self.destination = destination
-        typed = code.map(TypedCode.init)
+        typed = code.map { TypedCode($0, pairsAnew: pairsAnew) }
         self.wish = wish
         self.sessions = sessions
     }
@@ -238,8 +239,16 @@ public struct SyncConnector: Service {
         guard let typed, !typed.isSpent.load(ordering: .relaxed) else { return try await attempt(call, wish) }
         var call = call
         do {
-            call.pairing = .ifUnknown(typed.code)
+            call.pairing = typed.pairsAnew ? .again(typed.code) : .ifUnknown(typed.code)
             return try await attempt(call, wish)
+        } catch let error as PeerSyncError where error.code == .pairingUnavailable && typed.pairsAnew {
+            // The two may be paired by now, as where somebody types the code once more.
+            call.pairing = .no
+            do {
+                return try await attempt(call, wish)
+            } catch let other as PeerSyncError where [.notPaired, .removed].contains(other.code) {
+                throw error
+            }
         } catch let error as PeerSyncError
             where [.notPaired, .removed].contains(error.code) && !typed.isSpent.load(ordering: .relaxed)
         {

@@ -27,7 +27,13 @@ extension PeerSession {
             }
         }
         if parts.work != nil { engine.metrics.sessionEnded(failure) }
-        if let entry = parts.entry, let peer = parts.peer { await noteEnd(of: entry, peer, failure) }
+        if let peer = parts.peer {
+            if let entry = parts.entry {
+                await noteEnd(of: entry, peer, failure)
+            } else if let failure, purpose.call != nil {
+                await noteRefusal(failure, by: peer)
+            }
+        }
         for waiter in waiters.elements { waiter.raise() }
         if let failure { throw failure }
         if case .failed? = machine.end { throw CancellationError() }
@@ -71,6 +77,22 @@ extension PeerSession {
             }
         }.value
         engine.onEvent(.disconnected(name: engine.names.of(peer), error))
+    }
+
+    /// Notes that a machine that this one calls takes it for no peer, once: nobody else would tell the user, and what was written here waits.
+    private func noteRefusal(_ failure: PeerSyncError, by peer: Peer) async {
+        // Whom somebody has introduced may not have heard of this machine yet.
+        let isNews =
+            failure.code == .removed
+            || failure.code == .notPaired && (peer.introducedBy == nil || peer.lastSeen != nil)
+        guard isNews else { return }
+        do {
+            let isTold = try await engine.store.peers.noteRefusal(
+                engine.words.explanation(failure), code: failure.code.description, by: peer)
+            if isTold { engine.onEvent(.disconnected(name: engine.names.of(peer), failure)) }
+        } catch {
+            engine.logger.warning("cannot note that \(peer.name) refuses this machine: \(error)")
+        }
     }
 
     /// The meaning of an error for the user here; nil when the task was cancelled.

@@ -102,6 +102,15 @@ public struct StoreHousehold: Sendable {
     /// - Parameter sharesDefault: whether the two share the default zone.
     package func introduceIfDue(_ peer: Peer, sharesDefault: Bool, by own: [UInt8]) async throws {
         guard try await store.database.read({ try HouseholdTable.isDue(peer.id, $0) }) else { return }
+        do {
+            try await introduceWhereDue(peer, sharesDefault: sharesDefault, by: own)
+        } catch let error as RecordStoreError where error.code == .householdFull {
+            // The two sync all the same, and the user hears that nobody has introduced the peer.
+            try await store.database.write { try HouseholdTable.setDue(peer.id, false, $0) }
+        }
+    }
+
+    private func introduceWhereDue(_ peer: Peer, sharesDefault: Bool, by own: [UInt8]) async throws {
         try await store.database.write { db in
             guard try HouseholdTable.isDue(peer.id, db) else { return }
             try HouseholdTable.setDue(peer.id, false, db)

@@ -24,7 +24,7 @@ extension RecordStore {
     private func merge(
         _ db: Database, _ states: [RecordState], _ arrival: StateMerge.Arrival
     ) throws -> StoreChanges {
-        try Self.checkFieldNames(states)
+        try Self.checkFields(states)
         return try inStep(db) {
             var merge = try StateMerge(db, self, arrival)
             let changes = try merge.run(states)
@@ -53,14 +53,27 @@ extension RecordStore {
         return result!
     }
 
-    /// Refuses names that the other machines would refuse: each session with them would end there.
-    private static func checkFieldNames(_ states: [RecordState]) throws {
+    /// Refuses names and values that the other machines would refuse: each session with them would end there.
+    private static func checkFields(_ states: [RecordState]) throws {
         for state in states {
-            guard let field = state.fields.first(where: { !RecordField.canBeNamed($0.name) }) else {
-                continue
+            for field in state.fields {
+                guard RecordField.canBeNamed(field.name) else {
+                    throw RecordStoreError(
+                        .invalidRecord,
+                        "\(state.name) has a field “\(field.name)”, which is no name of a field")
+                }
+                let isValid =
+                    switch field.value {
+                    case .real(let number): !number.isNaN
+                    case .date(let milliseconds): ISO8601.writable.contains(milliseconds)
+                    case .null, .integer, .text, .blob, .reference, .asset: true
+                    }
+                guard isValid else {
+                    throw RecordStoreError(
+                        .invalidRecord,
+                        "\(state.name) has a value in “\(field.name)” that no other machine takes")
+                }
             }
-            throw RecordStoreError(
-                .invalidRecord, "\(state.name) has a field “\(field.name)”, which is no name of a field")
         }
     }
 

@@ -119,6 +119,7 @@ public struct StorePeers: Sendable {
     /// - Throws: `noSuchPeer`, `ambiguous`.
     @discardableResult
     public func forget(_ nameOrKey: String, erasing zones: [Zone]) async throws -> Peer {
+        let begin = Date()
         let (peer, hashes) = try await store.database.write { [self] db in
             let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
             try remove(db, peer)
@@ -127,6 +128,8 @@ public struct StorePeers: Sendable {
                 try store.zones.erase(db, zone)
                 if zone.isDefault {
                     try store.zones.reclaim(db, zone)
+                    // Who has left a household does not bring it into the next one.
+                    try HouseholdTable.removeAll(db)
                 } else {
                     try store.zones.remove(db, zone)
                 }
@@ -135,7 +138,7 @@ public struct StorePeers: Sendable {
         }
         // Only now is it certain that no record has the files. It removes no other files, because somebody may be
         // adding them.
-        try await store.zones.removeFiles(hashes)
+        try await store.zones.removeFiles(hashes, untouchedSince: begin)
         return peer
     }
 
@@ -219,6 +222,23 @@ public struct StorePeers: Sendable {
                     """, arguments: [time, error, code, peer.id])
             try PeerTable.setConnected(db, peer: peer.id, isConnected())
         }
+    }
+
+    /// Notes why a peer takes this machine for none.
+    ///
+    /// - Returns: whether that is news.
+    package func noteRefusal(_ error: String, code: String, by peer: Peer) async throws -> Bool {
+        let sql = "SELECT 1 FROM grdb_sync_peer WHERE id = ? AND lastErrorCode IS NOT ?"
+        let isNews = try await store.database.read {
+            try Bool.fetchOne($0, sql: sql, arguments: [peer.id, code])
+        }
+        guard isNews == true else { return false }
+        try await store.database.write { db in
+            try db.execute(
+                sql: "UPDATE grdb_sync_peer SET lastError = ?, lastErrorCode = ? WHERE id = ?",
+                arguments: [error, code, peer.id])
+        }
+        return true
     }
 
     /// Notes the address at which this machine reached a peer.

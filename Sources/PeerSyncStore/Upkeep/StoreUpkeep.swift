@@ -318,12 +318,16 @@ public struct StoreUpkeep: Sendable {
     }
 
     /// Purges once a day, and removes the files that no record needs.
+    ///
+    /// Where the clock says that the last time was long ago, or is yet to come, it only notes the time, and waits another day: a clock that is
+    /// wrong for some hours must not take what is kept for half a year.
     package func purgeIfDue() async throws {
-        let isDue = try await store.database.read { [now = store.now] db in
-            let last = try SyncState.integer(db, .lastPurge) ?? 0
-            return now() - last >= Self.purgeInterval || now() < last
+        let last = try await store.database.read { try SyncState.integer($0, .lastPurge) }
+        let passed = last.map { store.now() - $0 }
+        guard passed.map({ $0 >= Self.purgeInterval || $0 < 0 }) ?? true else { return }
+        if let passed, passed < 0 || passed > Self.defaultRetention / 2 {
+            return try await store.database.write { try SyncState.set($0, .lastPurge, store.now()) }
         }
-        guard isDue else { return }
         try await store.database.write { [self] db in
             try purge(db)
             try HistoryTable.purge(db, before: store.now() - Self.defaultRetention)

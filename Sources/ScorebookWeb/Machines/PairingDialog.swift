@@ -126,8 +126,7 @@ final class PairingDialog: Sendable {
     private static func pair(_ engine: SyncEngine, _ typed: Typed) async throws -> SyncReport {
         switch typed {
         case .code(let code, nil): try await engine.pair(code: code)
-        case .code(let code, let address?):
-            try await SyncConnector(engine, to: address, code: code).syncOnce()
+        case .code(let code, let address?): try await engine.pair(code: code, at: address)
         case .link(let link): try await engine.pair(link: link)
         }
     }

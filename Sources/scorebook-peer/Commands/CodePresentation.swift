@@ -31,6 +31,12 @@ struct CodePresentation: Sendable {
         let name = Latest<String>()
         let service = Interruptible {
             if let port = try await store.scorebook.records.pairing.listeningPorts().first {
+                guard allowed.isEmpty else {
+                    throw Failure(
+                        .unavailable,
+                        "another program listens for this scorebook, and it decides what becomes of two",
+                        hint: "start that `listen` with --merge, or end it and pair again")
+                }
                 return name.set(try await present(engine, events.printer, at: port, isOwn: false))
             }
             try await whileListening(engine) {

@@ -41,7 +41,16 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run(_ store: OpenStore) async throws {
-            let peers = try await store.scorebook.records.peers.all()
+            let records = store.scorebook.records
+            let peers = try await records.peers.all()
+            // It would go on as the machine that this one no longer is, and pair others with that.
+            let isInUse =
+                try await !records.pairing.listeningPorts().isEmpty || peers.contains(where: \.isConnected)
+            guard !isInUse else {
+                throw Failure(
+                    .temporaryFailure, "another program syncs this store, under the key of now",
+                    hint: "end the running listen or connect, and try again")
+            }
             if !yes {
                 let pairings =
                     peers.isEmpty
@@ -54,8 +63,11 @@ struct IdentityCommand: AsyncParsableCommand {
                 }
                 guard answer else { throw Failure(.temporaryFailure, "nothing was changed") }
             }
-            let identity = try Identity.renew(
-                at: store.directory.appendingPathComponent(Identity.fileName))
+            let key = store.directory.appendingPathComponent(Identity.fileName)
+            // Otherwise a command that begins now could open the store as the machine of before.
+            let lock = OpenStore.lock(key)
+            defer { close(lock) }
+            let identity = try Identity.renew(at: key)
             // Opening the store under its new identity ends the old pairings.
             _ = try OpenStore(store.directory)
             try output.write(

@@ -111,7 +111,7 @@ struct Pair: SyncingCommand {
             switch (shown, address) {
             case (.link(let link), _): try await engine.pair(link: link, union: meeting.union)
             case (.code(let code), let address?):
-                try await SyncConnector(engine, to: address, code: code, union: meeting.union).syncOnce()
+                try await engine.pair(code: code, at: address, union: meeting.union)
             case (.code(let code), nil): try await engine.pair(code: code, union: meeting.union)
             }
         }

@@ -160,11 +160,11 @@ struct OpenStore: Sendable {
         files = StoreFiles(
             [key, page, MailboxFile(in: directory).url, pictures, thumbnails, backups, lists]
                 + ScorebookDatabase.files(at: database))
-        identity = try Identity.loadOrCreate(at: key)
-        // The lock lets only one program at a time make or migrate the tables.
-        let lock = open(key.path, O_RDONLY | O_CLOEXEC)
-        flock(lock, LOCK_EX)
+        _ = try Identity.loadOrCreate(at: key)
+        // The lock lets only one program at a time make or migrate the tables, or renew the key.
+        let lock = Self.lock(key)
         defer { close(lock) }
+        identity = try Identity.loadOrCreate(at: key)
         scorebook = try ScorebookStore(
             Self.database(database, staysOpen: staysOpen), replica: identity.replicaID,
             assetDirectory: AssetDirectory(at: pictures))
@@ -173,6 +173,19 @@ struct OpenStore: Sendable {
         var habits = Habits { kind, number in printedLists.record(kind, number) }
         habits.command = Habits.Command(name: CommandName.current, run: UUID().uuidString)
         scorebook = scorebook.with(habits)
+    }
+
+    /// Locks the file of the key until the descriptor is closed.
+    static func lock(_ key: URL) -> Int32 {
+        while true {
+            let lock = open(key.path, O_RDONLY | O_CLOEXEC)
+            flock(lock, LOCK_EX)
+            var (locked, current) = (stat(), stat())
+            // Who renews the key puts another file in its place.
+            guard fstat(lock, &locked) == 0, stat(key.path, &current) == 0, locked.st_ino != current.st_ino
+            else { return lock }
+            close(lock)
+        }
     }
 
     private static func database(_ path: String, staysOpen: Bool) throws -> any DatabaseWriter {

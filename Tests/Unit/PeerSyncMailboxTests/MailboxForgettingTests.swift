@@ -31,13 +31,20 @@ struct MailboxForgettingTests {
         try await machine.store.database.read { try machine.store.history.entries($0, since: 0).count }
     }
 
+    /// Passes the time after which deletions are forgotten. The first look after it only notes the time.
+    private func afterHalfAYear(_ body: () async throws -> Void) async throws {
+        clock.milliseconds += StoreUpkeep.defaultRetention + 1
+        try await body()
+        clock.milliseconds += 24 * 3600 * 1000
+        try await body()
+    }
+
     /// Heads that machines put for other reasons say what they have read.
     @Test func whatAllHaveReadIsForgotten() async throws {
         #expect(try await history(machines[0]) > 0)
         try await MailboxMachine.settle(machines)
         try await writeEverywhere(3)
-        clock.milliseconds += StoreUpkeep.defaultRetention + 1
-        try await MailboxMachine.settle(machines)
+        try await afterHalfAYear { try await MailboxMachine.settle(machines) }
         for machine in machines {
             #expect(try await tombstones(machine) == 0)
             #expect(try await history(machine) == 0)
@@ -86,8 +93,7 @@ struct MailboxForgettingTests {
         #expect(try await study.titles().count == 3)
         let pending = try await kitchen.store.database.read { try kitchen.store.status($0).peerZones }
         #expect(pending.contains { $0.peer == "study" && $0.pending > 0 })
-        clock.milliseconds += StoreUpkeep.defaultRetention + 1
-        try await kitchen.sync()
+        try await afterHalfAYear { try await kitchen.sync() }
         #expect(try await tombstones(kitchen) == 1)
         _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
         try await MailboxMachine.expectEqual([kitchen, study])
@@ -96,8 +102,7 @@ struct MailboxForgettingTests {
         for (name, bytes) in deletion { disk.objects[name] = bytes }
         try await MailboxMachine.settle(machines)
         try await writeEverywhere(machines, 10)
-        clock.milliseconds += StoreUpkeep.defaultRetention + 1
-        try await MailboxMachine.settle(machines)
+        try await afterHalfAYear { try await MailboxMachine.settle(machines) }
         #expect(try await tombstones(kitchen) == 0)
     }
 }

@@ -56,4 +56,15 @@ struct ErasingTests {
                 "SELECT recordName FROM Author UNION ALL SELECT remoteRecordID FROM grdb_sync_remoteRecord")
                 == [])
     }
+
+    /// Otherwise it would bring all machines of the one household into the next.
+    @Test func whoLeavesTakesNoIntroductionsAlong() async throws {
+        let machine = try Machine("a", number: 1)
+        let peers = machine.store.peers
+        _ = try await peers.add(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
+        _ = try await machine.store.household.introduce(by: [UInt8](repeating: 8, count: 32))
+        #expect(try machine.rows("SELECT COUNT(*) FROM grdb_sync_introduction") == ["1"])
+        try await peers.forget("kitchen", erasing: peers.zonesToErase(whenForgetting: "kitchen"))
+        #expect(try machine.rows("SELECT COUNT(*) FROM grdb_sync_introduction") == ["0"])
+    }
 }

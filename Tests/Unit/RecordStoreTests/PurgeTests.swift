@@ -105,6 +105,24 @@ struct PurgeTests {
         try await delete(1)
         clock.milliseconds += StoreUpkeep.defaultRetention
         try await syncIsNoted()
+        clock.milliseconds += Self.day
+        try await syncIsNoted()
+        #expect(try await a.status().tombstones == 0)
+    }
+
+    @Test func aClockThatIsAheadForSomeHoursForgetsNothing() async throws {
+        try await syncIsNoted()
+        try await delete(1)
+        clock.milliseconds += 365 * Self.day
+        try await syncIsNoted()
+        clock.milliseconds -= 365 * Self.day
+        try await syncIsNoted()
+        #expect(try await a.status().tombstones == 1)
+        // Who was away for a year waits another day.
+        clock.milliseconds += 365 * Self.day
+        try await syncIsNoted()
+        clock.milliseconds += Self.day
+        try await syncIsNoted()
         #expect(try await a.status().tombstones == 0)
     }
 }
