@@ -153,6 +153,36 @@ class EntryTests(TableCase):
         expect(self.cell(page, 1, 2)).to_have_text("8")
         self.forgive("ERR_INTERNET_DISCONNECTED", "409")
 
+    def test_who_joins_has_a_field_on_open_phones(self):
+        page = self.table()
+        self.kitchen.run("match", "edit", "last", "--add", "Grace", "--new-persons")
+        self.write_down(page, Grace="4")
+        expect(self.cell(page, 1, 3)).to_have_text("4")
+
+    def test_who_has_left_keeps_nobody_from_scoring(self):
+        page = self.table()
+        page.get_by_role("textbox", name="Ada").fill("5")
+        page.get_by_role("textbox", name="Alan").fill("7")
+        self.kitchen.run("match", "edit", "last", "--remove", "Alan")
+        page.get_by_role("button", name="Write down").tap()
+        expect(page.get_by_role("status")).to_contain_text("Round 1: Alan does not play any more, you typed 7.")
+        expect(self.cell(page, 1, 1)).to_have_text("5")
+        expect(page.get_by_role("textbox", name="Alan")).to_have_count(0)
+        page.get_by_role("button", name="Forget it").tap()
+        expect(page.get_by_role("status")).to_have_text("")
+        self.forgive("409")
+
+    def test_who_has_left_is_named_without_a_script(self):
+        page = self.table(java_script_enabled=False)
+        page.get_by_role("textbox", name="Ada").fill("5")
+        page.get_by_role("textbox", name="Alan").fill("7")
+        self.kitchen.run("match", "edit", "last", "--remove", "Alan")
+        page.get_by_role("button", name="Write down").tap()
+        expect(page.get_by_role("main")).to_contain_text("Alan does not play any more: 7 is not written.")
+        page.get_by_role("link", name="Back to the match").tap()
+        expect(self.cell(page, 1, 1)).to_have_text("5")
+        self.forgive("409")
+
     def test_an_entry_waits_while_the_scorebook_cannot_take_it(self):
         page = self.table()
         page.route("**/scores", lambda route: route.fulfill(status=503, json={"message": "Not now."}))

@@ -128,6 +128,28 @@ class PageTests(BrowserCase):
         expect(page.get_by_label("Person")).to_have_value(name)
         self.check_accessibility(page)
 
+    def test_every_record_name_leads_to_its_page(self):
+        machine = self.machine()
+        machine.run("person", "add", "Ada")
+        with contextlib.closing(sqlite3.connect(machine.store / "scorebook.sqlite")) as database, database:
+            database.executemany(
+                "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
+                [("SBGame|~|my game", "Hearts"), ("SBGame|~|a+b&c=d", "Skat")])
+            database.execute("INSERT INTO SBPerson (recordName, firstName) VALUES ('SBPerson|~|v|~|1', 'Grace')")
+        page = self.browser(machine.serve("web", "--port", "0"))
+        heading = page.get_by_role("heading", level=1)
+        for section, name in (("/games", "Hearts"), ("/games", "Skat"), ("/people", "Grace")):
+            page.goto(machine.address + section)
+            page.locator("#list").get_by_role("link", name=name).tap()
+            expect(heading).to_have_text(name)
+            page.get_by_role("link", name="Edit", exact=True).tap()
+            expect(heading).to_have_text(f"Edit {name}")
+        for name in ("Hearts", "Skat"):
+            page.goto(machine.address + "/")
+            page.get_by_role("link", name=name, exact=True).tap()
+            expect(heading).to_have_text(name)
+            expect(page.get_by_role("button", name="Go")).to_be_visible()
+
     def test_names_of_all_kinds_fit(self):
         machine = self.machine()
         names = ["אריאל כהן", "نور الهدى", "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", "x y " * 60]

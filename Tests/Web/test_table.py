@@ -35,6 +35,43 @@ class TableTests(TableCase):
         expect(page.locator("#sheet thead th")).to_have_count(4)
         self.assertIn("Grace Hopper", machine.run("person", "list"))
 
+    def test_a_new_game_has_the_name_that_was_typed(self):
+        machine = self.machine()
+        page = self.browser(machine.serve("web", "--port", "0"))
+        name = "Ticket to Ride + 1912 & 100 %"
+        page.get_by_label("A new game").fill(name)
+        page.get_by_role("button", name="Next").tap()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        page.get_by_label("Who plays?").fill("Ada")
+        page.get_by_role("button", name="Go").tap()
+        expect(page.get_by_role("button", name="Write down")).to_be_visible()
+        self.assertEqual([one["name"] for one in machine.add("game", "list")], [name])
+
+    def test_a_form_that_is_sent_twice_begins_one_match(self):
+        machine = self.machine()
+        self.match(machine, "Ada", "Alan")
+        page = self.browser(machine.serve("web", "--port", "0"))
+        page.get_by_role("link", name="Hearts", exact=True).tap()
+        page.get_by_role("checkbox", name="Ada").check()
+        send_twice = """() => {
+          const send = () => fetch("/new", {
+            method: "POST", body: new URLSearchParams(new FormData(document.querySelector("form[action='/new']"))),
+          });
+          return Promise.all([send(), send()]).then((answers) => answers.map((one) => one.url));
+        }"""
+        begun = page.evaluate(send_twice) + page.evaluate(send_twice)
+        self.assertEqual(len(set(begun)), 1, begun)
+        self.assertIn("/matches/", begun[0])
+        self.assertEqual(len(machine.add("match", "list")), 2)
+        # Whoever goes back and takes others begins another one, and so does who has deleted it.
+        page.get_by_role("checkbox", name="Alan").check()
+        others = page.evaluate(send_twice)
+        self.assertNotIn(others[0], begun)
+        machine.run("match", "delete", "SBMatch|~|" + others[0].split("/matches/")[1], "--yes")
+        page.get_by_role("button", name="Go").tap()
+        expect(page.locator("#sheet thead th")).to_have_count(3)
+        self.assertNotEqual(page.url, others[0])
+
     def test_each_sees_what_the_other_enters(self):
         machine = self.machine()
         path = self.match(machine, "Ada", "Alan")
@@ -71,6 +108,8 @@ class TableTests(TableCase):
         self.write_down(page, Ada="3,5", Alan="7")
         expect(page.get_by_role("status")).to_contain_text("“3,5” is no number that can be added up")
         self.forgive("422")
+        expect(page.get_by_role("textbox", name="Alan")).to_have_value("7")
+        page.reload()
         expect(page.get_by_role("textbox", name="Alan")).to_have_value("7")
         self.write_down(page, Ada="3")
         expect(page.get_by_role("status")).to_contain_text("Written down")

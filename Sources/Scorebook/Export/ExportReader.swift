@@ -183,11 +183,17 @@ extension FieldValue {
         switch key {
         case .text: return .text(try container.decode(String.self, forKey: key))
         case .integer: return .integer(try container.wholeNumber(forKey: key))
-        case .date: return .date(try container.wholeNumber(forKey: key))
+        case .date:
+            let milliseconds: Int64 = try container.wholeNumber(forKey: key)
+            guard ISO8601.writable.contains(milliseconds) else {
+                throw refuse("has a date before the year 0 or after 9999")
+            }
+            return .date(milliseconds)
         case .real:
             guard let bits = UInt64(try container.decode(String.self, forKey: key), radix: 16) else {
                 throw refuse("has a real number that is not 16 hexadecimal digits")
             }
+            guard !Double(bitPattern: bits).isNaN else { throw refuse("has a real number that is none") }
             return .real(Double(bitPattern: bits))
         case .reference:
             do {

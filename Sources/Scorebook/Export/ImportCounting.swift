@@ -35,7 +35,8 @@ struct ImportCounting {
             let text = name.description
             return try merged.first { $0.contains(text) }.map { try RecordName($0.survivor(of: text)) }
         }
-        for (name, mark) in try records.listing.marks(db) where mark != before[name] && joined[name] == nil {
+        let after = try records.listing.marks(db)
+        for (name, mark) in after where mark != before[name] && joined[name] == nil {
             if before[name] != nil, try survivor(name) != nil { continue }
             let type = name.recordType
             switch (before[name]?.isOutOfSight == false, !mark.isOutOfSight) {
@@ -52,7 +53,7 @@ struct ImportCounting {
             {
                 continue
             }
-            if before[state.name]?.isOutOfSight == true {
+            if before[state.name]?.isOutOfSight == true, after[state.name]?.isOutOfSight == true {
                 stillDeleted += 1
             } else {
                 counts[state.name.recordType, default: .init()].unchanged += 1

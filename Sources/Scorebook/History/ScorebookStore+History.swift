@@ -23,15 +23,25 @@ extension ScorebookStore {
     ///   - moment: milliseconds since 1970.
     ///   - field: the only field to restore; nil for all.
     /// - Returns: the fields that now have another value.
-    /// - Throws: ``ScorebookError`` `notFound` when nothing is known of the record at that time.
+    /// - Throws: ``ScorebookError``: `notFound` when nothing is known of the record at that time; `invalidValue` when another score, player
+    ///   or place stands there by now.
     @discardableResult
     public func restore(_ name: RecordName, at moment: Int64, field: String? = nil) async throws -> [String] {
         try await write { [records] db in
             do {
                 let isShown = try records.listing.isShown(db, name)
+                // A score brings its player along.
+                let player = try records.state(db, of: name)?.target("player")
+                let hidden = try [name, player].compactMap(\.self).filter {
+                    try !records.listing.isShown(db, $0)
+                }
                 let fields = try records.history.restore(
                     db, name, at: moment, fields: field.map { [$0] })
                 let hasComeBack = try !isShown && records.listing.isShown(db, name)
+                let positions = Positions(db, records)
+                try positions.check(returned: hidden.filter { try records.listing.isShown(db, $0) })
+                let isMoved = Positions.columns(of: name).contains { fields.contains($0) }
+                if isMoved { try positions.check(name) }
                 guard !fields.isEmpty || hasComeBack else {
                     throw ScorebookError(
                         .notFound, "this machine knows no other values of \(name) at that time")

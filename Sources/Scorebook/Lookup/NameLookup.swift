@@ -95,7 +95,7 @@ struct NameLookup {
         return try findByName(db, text, words: true) ?? choose(db, text, identified(db, text))
     }
 
-    /// Finds a record by its whole name alone, or by the person's choice.
+    /// Finds a record by its whole name alone, without regard to case and accents, or by the person's choice.
     func findNamed(_ db: Database, _ text: String) throws -> RecordName? {
         try inUse { try $0.findNamed(db, text) } ?? findByName(db, text.trimmed, words: false)
     }
@@ -107,7 +107,10 @@ struct NameLookup {
         }
         let names = try names(db)
         if let name = try choose(db, text, exactly: names) { return name }
-        guard words else { return nil }
+        guard words else {
+            let folded = NameFit.folded(text)
+            return try choose(db, text, names.filter { NameFit.folded($0.name.trimmed) == folded })
+        }
         if kind == .match, let matches = try phrase(db, text) { return try choose(db, text, matches) }
         let fit = NameFit(text)
         // A number must not lead to the list if it is also a word of another name: that list may be an old one.

@@ -115,19 +115,26 @@ extension ScorebookStore {
             edit.usesTeams.apply(to: &game.usesTeams)
             thumbnail.apply(to: &game.thumbnail)
             if edit.name != .keep { game.name = try Bounds.name(game.name ?? "", "name") }
-            try Self.check(game)
+            try Self.check(game, since: old)
             try game.updateChanges(db, from: old)
             if thumbnail == .clear { try Self.clear(db, name, "thumbnail") }
             return try settled(db, game.recordName)
         }
     }
 
-    private static func check(_ game: Game) throws {
-        try Bounds.whole(game.bggID, "number at BoardGameGeek", Bounds.bggID)
-        try Bounds.whole(game.year, "year", Bounds.year)
-        try Bounds.whole(game.minPlayers, "smallest number of players", Bounds.players)
-        try Bounds.whole(game.maxPlayers, "greatest number of players", Bounds.players)
-        if let least = game.minPlayers, let most = game.maxPlayers, least > most {
+    /// Checks what is new. What was there may come from elsewhere, as the two ends of a range from two machines.
+    ///
+    /// - Parameter old: the game of before; nil for a new one.
+    private static func check(_ game: Game, since old: Game? = nil) throws {
+        func new(_ field: KeyPath<Game, Int?>) -> Int? {
+            game[keyPath: field] == old?[keyPath: field] ? nil : game[keyPath: field]
+        }
+        try Bounds.whole(new(\.bggID), "number at BoardGameGeek", Bounds.bggID)
+        try Bounds.whole(new(\.year), "year", Bounds.year)
+        try Bounds.whole(new(\.minPlayers), "smallest number of players", Bounds.players)
+        try Bounds.whole(new(\.maxPlayers), "greatest number of players", Bounds.players)
+        let isNewRange = new(\.minPlayers) != nil || new(\.maxPlayers) != nil
+        if isNewRange, let least = game.minPlayers, let most = game.maxPlayers, least > most {
             throw ScorebookError(
                 .invalidValue, "a game for at least \(least) players cannot be for at most \(most)")
         }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PeerSync
 
@@ -17,7 +18,7 @@ extension ScorebookStore {
                     .invalidValue, "a match needs players", hint: "write their names behind the game")
             }
             let match = Match(
-                game: game,
+                recordName: new.recordName ?? .new(.match), game: game,
                 date: try new.date.map { try LocalTime.canonical(time.moment($0)) }
                     ?? ISO8601.text(milliseconds: now() / 1000 * 1000, fraction: .ifNeeded),
                 durationMinutes: new.durationMinutes, rounds: new.rounds,
@@ -35,7 +36,7 @@ extension ScorebookStore {
                     db, player, try persons.person(db, player.person), seat: index + 1, match: match)
             }
             if let location = new.location {
-                try MatchLocation(match: match.recordName, name: Bounds.name(location, "location")).insert(db)
+                try Self.insertLocation(db, Bounds.name(location, "location"), of: match.recordName)
             }
             let added: Match = try settled(db, match.recordName, newIn: zone)
             guard !new.parts.isEmpty else { return added }
@@ -47,7 +48,11 @@ extension ScorebookStore {
     /// Finds the game of a new match, or adds it.
     private func game(_ db: Database, _ new: NewMatch) throws -> RecordName {
         guard new.createsGame else { return try lookup(.game).find(db, new.game) }
-        if let known = try lookup(.game).findCertain(db, new.game) { return known }
+        let lookup = lookup(.game)
+        // “7 Wonders” is a new game beside “7 Wonders Duel”.
+        let isRecordName = new.game.contains(RecordName.separator)
+        let known = try isRecordName ? lookup.findCertain(db, new.game) : lookup.findNamed(db, new.game)
+        if let known { return known }
         var game = Game(name: try Bounds.name(new.game, "name"))
         switch new.newGameRule {
         case .highestScore: break
@@ -81,10 +86,16 @@ extension ScorebookStore {
         }
     }
 
-    private static func check(_ match: Match) throws {
-        try Bounds.whole(match.durationMinutes, "duration in minutes", Bounds.minutes)
-        try Bounds.whole(match.rounds, "number of rounds", Bounds.rounds)
-        try Bounds.number(match.rating, "rating", Bounds.rating)
+    /// Checks what is new. What was there may come from elsewhere.
+    ///
+    /// - Parameter old: the match of before; nil for a new one.
+    private static func check(_ match: Match, since old: Match? = nil) throws {
+        func new<Value: Equatable>(_ field: KeyPath<Match, Value?>) -> Value? {
+            match[keyPath: field] == old?[keyPath: field] ? nil : match[keyPath: field]
+        }
+        try Bounds.whole(new(\.durationMinutes), "duration in minutes", Bounds.minutes)
+        try Bounds.whole(new(\.rounds), "number of rounds", Bounds.rounds)
+        try Bounds.number(new(\.rating), "rating", Bounds.rating)
     }
 
     /// Changes a match.
@@ -106,7 +117,7 @@ extension ScorebookStore {
             edit.rating.apply(to: &match.rating)
             edit.ignored.apply(to: &match.ignored)
             edit.unfinished.apply(to: &match.unfinished)
-            try Self.check(match)
+            try Self.check(match, since: old)
             try match.updateChanges(db, from: old)
             try Self.edit(db, edit.location, of: name, records)
             if !edit.players.isEmpty { try self.edit(db, edit.players, of: match) }
@@ -126,13 +137,25 @@ extension ScorebookStore {
             for location in there { try records.delete(db, location.recordName) }
         case .set(let text):
             let name = try Bounds.name(text, "location")
-            guard let first = there.first else {
-                try MatchLocation(match: match, name: name).insert(db)
-                return
+            // The one that the sheet shows.
+            guard let shown = there.first(where: { $0.name != nil }) ?? there.first else {
+                return try insertLocation(db, name, of: match)
             }
-            var location = first
+            var location = shown
             location.name = name
-            try location.updateChanges(db, from: first)
+            try location.updateChanges(db, from: shown)
+            for other in there where other.recordName != shown.recordName {
+                try records.delete(db, other.recordName)
+            }
         }
+    }
+
+    /// Writes the place of a match that has none. The match gives its record the name: so two machines that do not see each other write
+    /// one record, and the last one wins.
+    private static func insertLocation(_ db: Database, _ name: String, of match: RecordName) throws {
+        let key = UUID(derivedFrom: "scorebook-peer place 1", match.description)
+        try MatchLocation(
+            recordName: .named(.matchLocation, key.uuidString.lowercased()), match: match, name: name
+        ).insert(db)
     }
 }

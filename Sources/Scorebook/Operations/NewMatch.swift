@@ -1,3 +1,7 @@
+import Foundation
+import GRDB
+import PeerSync
+
 /// A match to add.
 public struct NewMatch: Sendable {
     /// The game's name, record name or beginning of its UUID.
@@ -21,6 +25,19 @@ public struct NewMatch: Sendable {
     public var parts = PlayersEdit()
     /// How a game is won that the operation adds.
     public var newGameRule = NewGameRule.highestScore
+    /// An id that whoever begins the match may give it, so that one that comes again is known.
+    public var entry: UUID?
+
+    /// The name of the match's record, if there is an ``entry``. Another game, or others who play, are another match: who goes back in a
+    /// browser sends them under the same id.
+    public var recordName: RecordName? {
+        entry.map { entry in
+            let key = UUID(
+                derivedFrom: "scorebook-peer new match 1", entry.uuidString, game,
+                players.map(\.person).joined(separator: "\n"))
+            return RecordName.named(.match, key.uuidString.lowercased())
+        }
+    }
 
     /// How a new game is won.
     public enum NewGameRule: String, Sendable, Decodable {

@@ -14,7 +14,8 @@ extension ScorebookStore {
     /// it needs.
     ///
     /// - Parameter text: the whole record name, the name of a person or game, or the beginning of the UUID.
-    /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the deleted records that fit; `notDeleted`; `otherZone`.
+    /// - Throws: ``ScorebookError``: `notFound`; `ambiguous` with the deleted records that fit; `notDeleted`; `otherZone`;
+    ///   `invalidValue` when another score, player or place stands there by now.
     @discardableResult
     public func restore(_ kind: RecordKind, _ text: String) async throws -> RestoredRecords {
         try await write { [self] db in
@@ -46,6 +47,7 @@ extension ScorebookStore {
                 throw ScorebookError(
                     .notFound, "\(name) cannot be restored: a record that it needs was deleted for ever")
             }
+            if !Positions.columns(of: name).isEmpty { try Positions(db, records).check(returned: names) }
             names += try restorePersons(db, of: name, deletedAt: state.deletion)
             try restoreMerged(db, into: name, deletedAt: state.deletion)
             return RestoredRecords(name: name, names: names.sorted())

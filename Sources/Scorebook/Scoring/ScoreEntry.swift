@@ -26,8 +26,17 @@ public struct ScoreEntry: Sendable {
         self.replaces = replaces
     }
 
-    /// The name of the score of one player.
-    fileprivate func scoreName(_ player: RecordName) -> RecordName {
+    /// The name of the score of one player. Another round, or another score, is another name: who goes back in a browser sends the
+    /// next round under the same id.
+    fileprivate func scoreName(_ player: RecordName, _ typed: String) -> RecordName {
+        let key = UUID(
+            derivedFrom: "scorebook-peer score entry 2", id.uuidString, player.description,
+            round.map { "\($0)" } ?? "", typed)
+        return .named(.score, key.uuidString.lowercased())
+    }
+
+    /// The name that earlier versions gave the score: an entry that waits in a browser since then may be written already.
+    fileprivate func formerScoreName(_ player: RecordName) -> RecordName {
         let key = UUID(derivedFrom: "scorebook-peer score entry 1", id.uuidString, player.description)
         return .named(.score, key.uuidString.lowercased())
     }
@@ -46,8 +55,18 @@ public struct ScoreEntry: Sendable {
             public let typed: String
         }
 
+        /// A score that was not written, because somebody has taken the player out of the match.
+        public struct Gone: Sendable, Equatable {
+            /// The person's name.
+            public let person: String
+            /// The score of the entry.
+            public let typed: String
+        }
+
         /// The scores that others were faster with.
         public let conflicts: [Conflict]
+        /// The scores of those who do not play any more.
+        public let gone: [Gone]
         /// The match as it is now.
         public let sheet: MatchSheet
     }
@@ -55,7 +74,8 @@ public struct ScoreEntry: Sendable {
 
 extension ScorebookStore {
     /// Writes down the scores of an entry. Where a player has a score in that round already, it is left as it is and
-    /// returned, unless the entry replaces it or both are equal. An entry that comes again is not written again.
+    /// returned, unless the entry replaces it or both are equal. Scores of players who have left are returned, too. An entry that comes
+    /// again is not written again.
     ///
     /// - Throws: ``ScorebookError``: `notFound` when there is no such match; `invalidValue` for a player of another match,
     ///   a score that looks like a number and is none, and a round far behind the last one. Nothing is written then.
@@ -64,12 +84,17 @@ extension ScorebookStore {
             let _: Match = try Self.fetch(db, entry.match)
             try Self.checkRound(db, entry.round, entry.match)
             var conflicts: [RecordName: [Score]] = [:]
+            var gone: [ScoreEntry.Outcome.Gone] = []
             for (player, typed) in entry.values.sorted(by: { $0.key < $1.key }) {
+                if let person = try gonePerson(db, player, entry.match) {
+                    gone.append(.init(person: person, typed: typed))
+                    continue
+                }
                 let part: Player = try Self.fetch(db, player)
                 guard part.match == entry.match else {
                     throw ScorebookError(.invalidValue, "\(player) is not a player of \(entry.match)")
                 }
-                let present = try write(db, entry, player, ScoreValue(typed: typed))
+                let present = try write(db, entry, player, typed)
                 if !present.isEmpty { conflicts[player] = present }
             }
             _ = try records.fold(db, newIn: try scope(db, of: entry.match).target)
@@ -83,18 +108,31 @@ extension ScorebookStore {
                                 .joined(separator: " + "),
                             typed: entry.values[line.recordName] ?? "")
                     }
-                }, sheet: sheet)
+                }, gone: gone, sheet: sheet)
         }
+    }
+
+    /// Returns the name of somebody whom others have taken out of a match; nil for everybody else.
+    private func gonePerson(_ db: Database, _ player: RecordName, _ match: RecordName) throws -> String? {
+        guard player.recordType == RecordKind.player.recordType,
+            try records.state(db, of: player)?.isDeleted == true
+        else { return nil }
+        let titles = RecordTitles(db, records)
+        guard try titles.target("match", of: player) == match else { return nil }
+        return try titles.target("person", of: player).flatMap { try titles.title(of: $0) } ?? ""
     }
 
     /// - Returns: the scores that are there in place of the one to write: several, if machines that did not see each other wrote one
     ///   each. Empty if there is none, if the only one is equal, and if the entry replaces them.
     private func write(
-        _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ value: ScoreValue
+        _ db: Database, _ entry: ScoreEntry, _ player: RecordName, _ typed: String
     ) throws -> [Score] {
-        let name = entry.scoreName(player)
+        let value = try ScoreValue(typed: typed)
+        let name = entry.scoreName(player, typed)
         // It is there, or somebody has taken it back before it came again.
-        guard try records.state(db, of: name) == nil else { return [] }
+        for known in [name, entry.formerScoreName(player)] {
+            guard try records.state(db, of: known) == nil else { return [] }
+        }
         let new = Score(
             recordName: name, player: player, round: entry.round, points: value.points, text: value.text)
         let present = try Self.present(db, new)

@@ -12,8 +12,10 @@ import PeerSync
 public struct ScoreKeeping: Sendable {
     /// The effect of a line.
     public enum Answer: Sendable {
-        /// The scores are written, or taken back.
+        /// The scores are written.
         case sheet(MatchSheet)
+        /// The scores are taken back, but for those that somebody has changed since.
+        case takenBack(MatchSheet, kept: Int)
         /// There was nothing to take back.
         case nothingToUndo
         /// Somebody asked what can be typed.
@@ -35,11 +37,20 @@ public struct ScoreKeeping: Sendable {
 
     /// What one line wrote.
     private struct Entry {
-        let added: [RecordName]
-        /// The scores that it set anew, as they were.
-        let replaced: [Score]
+        /// The scores as it left them.
+        let written: [RecordName: Score]
+        /// Those of them that it set anew, as they were.
+        let replaced: [RecordName: Score]
         /// The further scores of a round that it deleted.
         let deleted: [RecordName]
+
+        init(_ added: AddedScores) {
+            // A line may write one score twice.
+            written = Dictionary(added.scores.map { ($0.recordName, $0) }, uniquingKeysWith: { $1 })
+            replaced = Dictionary(
+                added.replaced.map { ($0.recordName, $0) }, uniquingKeysWith: { first, _ in first })
+            deleted = added.deleted
+        }
     }
 
     fileprivate init(_ scorebook: ScorebookStore, _ match: RecordName, _ sheet: MatchSheet, round: Int) {
@@ -62,11 +73,9 @@ public struct ScoreKeeping: Sendable {
         switch text.lowercased() {
         case "": return nil
         case "undo": return try await undo()
-        case "pause", "quit", "exit", "q":
-            try await stop(isOver: false)
-            return .pause
+        case "pause", "quit", "exit", "q": return .pause
         case "end":
-            try await stop(isOver: true)
+            try await end()
             return .end
         case "help", "?": return .help
         case "sheet": return .sheet(try await scorebook.matchSheet("\(match)"))
@@ -84,11 +93,7 @@ public struct ScoreKeeping: Sendable {
         let added = try await scorebook.addScores(
             NewScores(
                 match: "\(match)", round: .number(round), values: try values(text), replaces: isSetting))
-        let replaced = Set(added.replaced.map(\.recordName))
-        entries.append(
-            Entry(
-                added: added.scores.map(\.recordName).filter { !replaced.contains($0) },
-                replaced: added.replaced, deleted: added.deleted))
+        entries.append(Entry(added))
         if isSetting { return .sheet(added.sheet) }
         let isOpen =
             isNamed && added.sheet.players.contains { line in !line.scores.contains { $0.round == round } }
@@ -96,10 +101,10 @@ public struct ScoreKeeping: Sendable {
         return .sheet(added.sheet)
     }
 
-    /// Notes whether the match is over. It counts in statistics only then.
-    public func stop(isOver: Bool) async throws {
+    /// Notes that the match is over. It counts in statistics only then.
+    public func end() async throws {
         var edit = MatchEdit()
-        edit.unfinished = isOver ? .clear : .set(true)
+        edit.unfinished = .clear
         try await scorebook.editMatch("\(match)", edit)
     }
 
@@ -152,30 +157,53 @@ public struct ScoreKeeping: Sendable {
     /// Takes back the scores of the last line; before the first line, those of the last round.
     private mutating func undo() async throws -> Answer {
         let (match, last) = (match, entries.popLast())
-        let sheet: MatchSheet? = try await scorebook.write { [scorebook] db in
-            let names = try last?.added ?? Self.lastScores(db, match)
-            for old in last?.replaced ?? [] {
-                // Somebody may have deleted it since.
-                guard
-                    let score = try Score.filter(Column("recordName") == old.recordName.description).fetchOne(
-                        db)
-                else { continue }
-                var former = score
-                (former.points, former.text) = (old.points, old.text)
-                try former.updateChanges(db, from: score)
+        let answer: Answer = try await scorebook.write { [records = scorebook.records] db in
+            var kept = 0
+            if let last {
+                kept = try Self.takeBack(db, last, records)
+            } else {
+                let names = try Self.lastScores(db, match)
+                guard !names.isEmpty else { return .nothingToUndo }
+                for name in names { try records.delete(db, name) }
             }
-            for name in last?.deleted ?? [] where try scorebook.records.state(db, of: name)?.isDeleted == true
-            {
-                try scorebook.records.restore(db, name)
-            }
-            for name in names
-            where try Score.filter(Column("recordName") == name.description).fetchCount(db) > 0 {
-                try scorebook.records.delete(db, name)
-            }
-            return try names.isEmpty && last == nil ? nil : MatchSheet(db, match)
+            return .takenBack(try MatchSheet(db, match), kept: kept)
         }
         round = try await nextRound()
-        return sheet.map(Answer.sheet) ?? .nothingToUndo
+        return answer
+    }
+
+    /// Takes back what a line wrote. What somebody has changed since stays.
+    ///
+    /// - Returns: how many scores stay.
+    private static func takeBack(_ db: Database, _ line: Entry, _ records: RecordStore) throws -> Int {
+        // The players whose scores stay: a line has one round.
+        var kept: Set<RecordName> = []
+        var setBack: Set<RecordName> = []
+        for (name, written) in line.written {
+            // Somebody may have deleted it since.
+            guard let present = try Score.filter(Column("recordName") == name.description).fetchOne(db) else {
+                continue
+            }
+            guard present.equals(written) else {
+                kept.insert(present.player)
+                continue
+            }
+            guard let former = line.replaced[name] else {
+                try records.delete(db, name)
+                continue
+            }
+            var score = present
+            (score.points, score.text) = (former.points, former.text)
+            try score.updateChanges(db, from: present)
+            setBack.insert(name)
+        }
+        let positions = Positions(db, records)
+        for name in line.deleted {
+            guard let state = try records.state(db, of: name), state.isDeleted else { continue }
+            let restored = try positions.restore(name, besides: setBack.union(line.deleted))
+            if restored == nil, let player = state.target("player") { kept.insert(player) }
+        }
+        return kept.count
     }
 
     private static func lastScores(_ db: Database, _ match: RecordName) throws -> [RecordName] {
@@ -203,6 +231,13 @@ extension ScorebookStore {
             return ScoreKeeping(
                 self, match, try MatchSheet(db, match), round: try Self.lastRound(db, match) + 1)
         }
+    }
+}
+
+extension Score {
+    /// Whether another score says the same of the same player.
+    fileprivate func equals(_ other: Score) -> Bool {
+        player == other.player && round == other.round && points == other.points && text == other.text
     }
 }
 

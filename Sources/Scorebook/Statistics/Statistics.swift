@@ -129,33 +129,33 @@ public struct Statistics: Sendable, Equatable {
     /// The plays by year, as `2025`, without gaps from the first to the last year.
     public var years: [(year: Int, plays: Int)] {
         var counts: [Int: Int] = [:]
-        for day in days { counts[Int(day.day.prefix(4)) ?? 0, default: 0] += day.plays }
+        for day in days {
+            guard let year = Int(day.day.prefix(4)) else { continue }
+            counts[year, default: 0] += day.plays
+        }
         guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
         return (first...last).map { ($0, counts[$0] ?? 0) }
     }
 
     /// The plays by month, as `2025-03`, without gaps from the first to the last month.
     public var months: [(month: String, plays: Int)] {
-        guard let first = days.first?.day.prefix(7), let last = days.last?.day.prefix(7) else { return [] }
-        var counts: [Substring: Int] = [:]
-        for day in days { counts[day.day.prefix(7), default: 0] += day.plays }
-        var months: [(String, Int)] = []
-        var month = first
-        while month <= last {
-            months.append((String(month), counts[month] ?? 0))
-            month = Self.following(month)
+        // Months since the beginning of the year 0. Other programs may write dates that have no day.
+        var counts: [Int: Int] = [:]
+        for day in days {
+            guard let year = Int(day.day.prefix(4)), let month = Int(day.day.dropFirst(5).prefix(2)),
+                (0...9999).contains(year), (1...12).contains(month)
+            else { continue }
+            counts[year * 12 + month - 1, default: 0] += day.plays
         }
-        return months
+        guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
+        return (first...last).map { (Self.text(ofMonth: $0), counts[$0] ?? 0) }
     }
 
-    /// Returns the month after one, as both are written.
-    private static func following(_ month: Substring) -> Substring {
-        let year = Int(month.prefix(4)) ?? 9999
-        let number = Int(month.suffix(2)) ?? 12
-        let next = number == 12 ? (year + 1, 1) : (year, number + 1)
+    /// As in `2025-03`.
+    private static func text(ofMonth number: Int) -> String {
         func digits(_ number: Int, _ count: Int) -> String {
             String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
         }
-        return Substring("\(digits(next.0, 4))-\(digits(next.1, 2))")
+        return "\(digits(number / 12, 4))-\(digits(number % 12 + 1, 2))"
     }
 }

@@ -69,8 +69,8 @@ enum UndoJournal {
                 // Bytes that another program put there become a picture; they are no value to keep.
                 "'\(name)', "
                     + (kind == .asset
-                        ? "CASE typeof(OLD.\(name)) WHEN 'blob' THEN 'NULL' ELSE quote(OLD.\(name)) END"
-                        : "quote(OLD.\(name))")
+                        ? "CASE typeof(OLD.\(name)) WHEN 'blob' THEN 'NULL' ELSE \(quoted("OLD.\(name)")) END"
+                        : quoted("OLD.\(name)"))
             }.joined(separator: ", ")
             for (event, row, old) in [
                 ("INSERT", "NEW", "NULL"), ("UPDATE", "OLD", "json_object(\(values))"),
@@ -118,6 +118,16 @@ enum UndoJournal {
         }
     }
 
+    /// SQL for a value as SQL. SQLite's own function ends at U+0000, and has a word for infinity that it does not read.
+    private static func quoted(_ value: String) -> String {
+        """
+        CASE WHEN typeof(\(value)) = 'text' AND instr(\(value), char(0)) > 0
+            THEN 'CAST(X''' || hex(\(value)) || ''' AS TEXT)'
+        WHEN typeof(\(value)) = 'real' AND abs(\(value)) = 9e999 THEN iif(\(value) > 0, '9e999', '-9e999')
+        ELSE quote(\(value)) END
+        """
+    }
+
     /// The columns that have a value.
     static func filled(_ values: [String: String]) -> [String: String] {
         values.filter { $0.value != "NULL" }
@@ -129,7 +139,7 @@ enum UndoJournal {
         guard let columns = ScorebookSchema.columns.first(where: { $0.key == table })?.value else {
             return nil
         }
-        let list = columns.map { "quote(\($0.key))" }.joined(separator: ", ")
+        let list = columns.map { quoted($0.key) }.joined(separator: ", ")
         let row = try Row.fetchOne(
             db, sql: "SELECT \(list) FROM \(table) WHERE recordName = ?", arguments: [name])
         guard let row else { return nil }

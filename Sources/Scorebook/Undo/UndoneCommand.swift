@@ -61,12 +61,14 @@ extension ScorebookStore {
         try settleMerges(db)
         guard let entry = try UndoJournal.last(db, run: run, now: now()) else { throw Self.nothingToUndo }
         var undone = UndoneCommand(command: entry.command, time: entry.time)
-        let lost = try lostPlaces(db, entry.changes)
-        undone.kept += lost.count
+        let own = try untouched(db, entry.changes)
+        let corrected = try corrected(db, entry.changes, own)
+        let lost = try lostPlaces(db, entry.changes, own)
+        undone.kept += lost.count + corrected.count { $0.recordType != RecordKind.score.recordType }
         for change in entry.changes where change.place.map(lost.contains) != true {
-            try takeBack(db, change, &undone)
+            try takeBack(db, change, own, corrected, &undone)
         }
-        try deleteAdded(db, entry.changes.filter { $0.old == nil }, &undone)
+        try deleteAdded(db, entry.changes.filter { $0.old == nil }, except: corrected, &undone)
         try UndoJournal.forget(db, runs: [entry.run])
         _ = try records.fold(db)
         return undone
@@ -83,13 +85,49 @@ extension ScorebookStore {
         try await records.database.read { try UndoJournal.has($0, run: run) }
     }
 
-    /// Returns the places of scores that a command wrote, and in whose stead somebody has written others since. What the command itself
-    /// had replaced there does not come back: the player would have two scores.
-    private func lostPlaces(_ db: Database, _ changes: [UndoJournal.Change]) throws -> Set<ScorePlace> {
+    /// Returns the records that are as a command left them.
+    private func untouched(_ db: Database, _ changes: [UndoJournal.Change]) throws -> Set<RecordName> {
+        var left: [String: UndoJournal.Change] = [:]
+        // A command may write a record several times. The last write comes first.
+        for change in changes.reversed() {
+            guard let known = left[change.name], change.old != nil, let new = change.new else {
+                left[change.name] = change
+                continue
+            }
+            left[change.name]?.new = (known.new ?? [:]).merging(new) { $1 }
+        }
+        return try Set(
+            left.values.filter { change in
+                let current = try UndoJournal.values(db, change.name)
+                guard let current, let new = change.new else { return current == nil && change.new == nil }
+                return change.old == nil
+                    ? UndoJournal.filled(current) == UndoJournal.filled(new)
+                    : new.allSatisfy { current[$0.key] == $0.value }
+            }.map { try RecordName($0.name) })
+    }
+
+    /// Returns the scores and the places that a command added, and that somebody has corrected since. They stay; all else goes back.
+    private func corrected(_ db: Database, _ changes: [UndoJournal.Change], _ own: Set<RecordName>) throws
+        -> Set<RecordName>
+    {
+        let names = try changes.filter { $0.old == nil }.map { try RecordName($0.name) }
+        return try Set(
+            names.filter { name in
+                let isAlone = [.score, .matchLocation].contains(RecordKind(rawValue: name.recordType))
+                return try isAlone && !own.contains(name)
+                    && UndoJournal.values(db, name.description) != nil
+            })
+    }
+
+    /// Returns the places of scores that a command wrote, and that somebody has corrected since, or in whose stead somebody has written
+    /// others. What the command itself had replaced there does not come back: the player would have two scores.
+    private func lostPlaces(_ db: Database, _ changes: [UndoJournal.Change], _ own: Set<RecordName>) throws
+        -> Set<ScorePlace>
+    {
         var places: Set<ScorePlace> = []
         for change in changes where change.old == nil {
-            guard let place = change.place, try UndoJournal.values(db, change.name) == nil,
-                try place.hasScore(db)
+            guard let place = change.place, try !own.contains(RecordName(change.name)),
+                try UndoJournal.values(db, change.name) != nil || place.hasScore(db)
             else { continue }
             places.insert(place)
         }
@@ -97,35 +135,80 @@ extension ScorebookStore {
     }
 
     /// Restores a record that was deleted, and gives one that was changed its values of before.
-    private func takeBack(_ db: Database, _ change: UndoJournal.Change, _ undone: inout UndoneCommand) throws
-    {
-        guard let old = change.old else { return }
+    ///
+    /// - Parameters:
+    ///   - own: the records that are as the command left them. They are no obstacle: they go back, too.
+    ///   - corrected: the records that stay as they are.
+    private func takeBack(
+        _ db: Database, _ change: UndoJournal.Change, _ own: Set<RecordName>, _ corrected: Set<RecordName>,
+        _ undone: inout UndoneCommand
+    ) throws {
         let name = try RecordName(change.name)
+        guard let old = change.old, !corrected.contains(name) else { return }
+        let current = try UndoJournal.values(db, change.name)
         guard let new = change.new else {
-            guard try records.state(db, of: name)?.isDeleted == true else { return }
-            undone.restored += try records.restore(db, name)
+            guard try records.state(db, of: name)?.isDeleted == true else {
+                // A place has the same name when somebody writes it again.
+                let isPlace = name.recordType == RecordKind.matchLocation.recordType
+                if isPlace, let current, current != old { undone.kept += 1 }
+                return
+            }
+            let restored = try Positions(db, records).restore(name, besides: own)
+            if restored == nil { undone.kept += 1 }
+            undone.restored += restored ?? []
             return
         }
-        guard let current = try UndoJournal.values(db, change.name) else {
+        guard let current else {
             undone.kept += 1
             return
         }
-        let columns = old.filter { current[$0.key] == new[$0.key] }
+        var columns = old.filter { current[$0.key] == new[$0.key] }
+        if try isTaken(db, name, columns, own) {
+            let position = Positions.columns(of: name)
+            columns = columns.filter { !position.contains($0.key) }
+        }
         if columns.count < old.count { undone.kept += 1 }
         guard !columns.isEmpty else { return }
-        let values = columns.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(
-            separator: ", ")
-        try db.execute(
-            sql: "UPDATE \(name.recordType) SET \(values) WHERE recordName = ?", arguments: [change.name])
+        try write(db, name, columns)
         undone.changed.append(name)
     }
 
+    /// - Parameter columns: the values, as SQL.
+    private func write(_ db: Database, _ name: RecordName, _ columns: [String: String]) throws {
+        let values = columns.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(
+            separator: ", ")
+        try db.execute(
+            sql: "UPDATE \(name.recordType) SET \(values) WHERE recordName = ?",
+            arguments: [name.description])
+    }
+
+    /// Whether somebody has filled the position since that the values would give back to a record: who sat elsewhere meanwhile may
+    /// have got another seat.
+    private func isTaken(
+        _ db: Database, _ name: RecordName, _ columns: [String: String], _ own: Set<RecordName>
+    ) throws -> Bool {
+        let moved = Positions.columns(of: name).filter { columns[$0] != nil }
+        guard !moved.isEmpty else { return false }
+        let state = try records.state(db, of: name)
+        let moment = moved.compactMap { state?.field($0)?.stamp }.min()
+        var isTaken = false
+        try db.inSavepoint {
+            try write(db, name, columns)
+            isTaken = try Positions(db, records).rival(of: name, since: moment, besides: own) != nil
+            return .rollback
+        }
+        return isTaken
+    }
+
     /// Deletes what a command had added: as one deletion, so that a match comes back with all that was in it.
-    private func deleteAdded(_ db: Database, _ changes: [UndoJournal.Change], _ undone: inout UndoneCommand)
-        throws
-    {
+    ///
+    /// - Parameter corrected: the records that stay.
+    private func deleteAdded(
+        _ db: Database, _ changes: [UndoJournal.Change], except corrected: Set<RecordName>,
+        _ undone: inout UndoneCommand
+    ) throws {
         _ = try records.fold(db)
-        let plan = try planDeletion(db, changes, of: undone.command)
+        let plan = try planDeletion(db, changes, except: corrected, of: undone.command)
         undone.deleted = plan.deleted
         undone.deletions = plan.names
         if !plan.names.isEmpty { try records.delete(db, plan.names) }
@@ -134,18 +217,20 @@ extension ScorebookStore {
     /// Returns which records are to be deleted by themselves, and which go in all.
     ///
     /// - Throws: ``ScorebookError`` `invalidValue` when something was added or changed since.
-    private func planDeletion(_ db: Database, _ changes: [UndoJournal.Change], of command: String) throws -> (
-        names: [RecordName], deleted: [RecordName]
-    ) {
+    private func planDeletion(
+        _ db: Database, _ changes: [UndoJournal.Change], except corrected: Set<RecordName>, of command: String
+    ) throws -> (names: [RecordName], deleted: [RecordName]) {
+        func refusal(_ name: RecordName) throws -> ScorebookError {
+            let what = try RecordTitles(db, records, time).phrase(for: name)
+            return Self.refusal("\(what) was changed since `\(command)` added it")
+        }
         let added = Set(changes.map(\.name))
         var there: [RecordName] = []
         for change in changes {
             guard let current = try UndoJournal.values(db, change.name) else { continue }
             let name = try RecordName(change.name)
-            guard UndoJournal.filled(current) == change.new else {
-                let what = try RecordTitles(db, records, time).phrase(for: name)
-                throw Self.refusal("\(what) was changed since `\(command)` added it")
-            }
+            guard !corrected.contains(name) else { continue }
+            guard UndoJournal.filled(current) == change.new else { throw try refusal(name) }
             there.append(name)
         }
         var gone: Set<RecordName> = []
@@ -153,6 +238,7 @@ extension ScorebookStore {
         for kind in [.match, .player, .matchLocation, .matchImage, .score, .game, .person] as [RecordKind] {
             for name in there where name.recordType == kind.recordType && !gone.contains(name) {
                 let going = try records.deletionSteps(db, name).filter { $0.action == .delete }.map(\.name)
+                if let stays = going.first(where: corrected.contains) { throw try refusal(stays) }
                 let others = going.count { !added.contains($0.description) }
                 guard others == 0 else {
                     throw Self.refusal(

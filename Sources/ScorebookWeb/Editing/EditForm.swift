@@ -117,8 +117,15 @@ struct EditField {
     /// The field with what the form has in it.
     func content(_ form: EditForm) -> [String: Any] {
         let value = form[name]
+        var was = form.shown(name) ?? ""
+        switch kind {
+        case .line, .proposed:
+            // A browser's field of one line has no line breaks; what it sends back then is no change.
+            was.removeAll(where: \.isNewline)
+        case .moment, .lines, .box, .choice: break
+        }
         var content: [String: Any] = [
-            "name": name, "label": label, "value": value, "was": form.shown(name) ?? "", "help": help.shown,
+            "name": name, "label": label, "value": value, "was": was, "help": help.shown,
         ]
         switch kind {
         case .line(let maximum, let keyboard):

@@ -95,12 +95,15 @@ extension Pages {
         for part in parts {
             let name = "\(part).\(index)"
             content[part] = form[name]
-            content["\(part)Was"] = form.shown(name) ?? ""
+            content["\(part)Was"] = oneLine(form.shown(name))
         }
         content["hasWon"] = form.isTicked("won.\(index)")
         content["isRemoved"] = form.isTicked("remove.\(index)")
         return content
     }
+
+    /// What a browser's field of one line leaves of a text: without the line breaks, what comes back is no change.
+    static func oneLine(_ text: String?) -> String { (text ?? "").filter { !$0.isNewline } }
 
     func editMatch(_ name: RecordName, _ form: EditForm) async throws -> UUID {
         let (scorebook, run) = command("match edit")
@@ -168,7 +171,10 @@ extension LocalTime {
     /// Returns a date of a record as a browser's field for a day and a time takes it; nil if it is none.
     func field(_ date: String) -> String? {
         let text = text(date)
-        guard text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}/) != nil else { return nil }
+        // Browsers know no year 0: the field would be empty, and saving would clear the date.
+        guard !text.hasPrefix("0000"),
+            text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}/) != nil
+        else { return nil }
         return text.replacing(" ", with: "T")
     }
 }

@@ -56,15 +56,12 @@ struct Notice: Sendable {
 
     /// Returns the path of a page that shows the notice.
     func on(_ page: String) -> String {
-        var link = URLComponents()
-        link.percentEncodedPath = page
-        link.queryItems =
-            [URLQueryItem(name: "done", value: kind.rawValue)]
-            + (run.map { [URLQueryItem(name: "run", value: $0.uuidString)] } ?? [])
-            + (path.map { [URLQueryItem(name: "to", value: $0)] } ?? [])
-            + (kept > 0 ? [URLQueryItem(name: "kept", value: "\(kept)")] : [])
-            + (count > 0 ? [URLQueryItem(name: "count", value: "\(count)")] : [])
-        return link.string ?? page
+        Pages.path(
+            page,
+            [
+                ("done", kind.rawValue), ("run", run?.uuidString), ("to", path),
+                ("kept", kept > 0 ? "\(kept)" : nil), ("count", count > 0 ? "\(count)" : nil),
+            ])
     }
 
     /// Whether a path leads to a page of the scorebook. A browser would take `//elsewhere` for another server.

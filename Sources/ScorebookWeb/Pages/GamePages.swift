@@ -18,7 +18,7 @@ extension Pages {
             "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
             [
                 "pictures": try await pictures(of: name, game.name ?? ""),
-                "id": "\(name)", "path": Self.path(name), "query": Self.query("game", name),
+                "path": Self.path(name), "query": Self.query("game", name),
                 "hasPlays": figures.plays > 0,
                 "rule": Self.rule(game), "tiles": ["tiles": Self.tiles(figures, isGame: true, reader)],
                 "about": ["facts": Self.facts(figures, of: game, reader)], "plays": charts.plays(),

@@ -50,7 +50,8 @@ extension Pages {
             "hasTeams": sheet.players.contains { $0.team != nil },
             "teams": sheet.bySeat.enumerated().map { index, line in
                 [
-                    "index": index, "id": "\(line.recordName)", "name": person(line), "team": line.team ?? "",
+                    "index": index, "id": "\(line.recordName)", "name": person(line),
+                    "team": oneLine(line.team),
                 ] as [String: Any]
             },
         ]

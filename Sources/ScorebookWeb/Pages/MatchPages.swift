@@ -158,7 +158,14 @@ extension Pages {
             let typed: String
         }
 
+        struct Gone: Encodable {
+            let name: String
+            let typed: String
+        }
+
         let conflicts: [Conflict]
+        /// The scores of those who do not play any more.
+        let gone: [Gone]
         /// By which the entry is taken back; nil if there is nothing to take back.
         let run: UUID?
     }
@@ -179,19 +186,36 @@ extension Pages {
             ScoreEntry(
                 id: form.entry, match: match, round: form.round, values: values,
                 replaces: form.replaces != nil))
+        let isWhole = outcome.conflicts.isEmpty && outcome.gone.isEmpty
         if request.wantsJSON {
             return try json(
                 ScoreAnswer(
                     conflicts: outcome.conflicts.map {
                         .init(player: "\($0.player)", name: $0.person, present: $0.present, typed: $0.typed)
-                    }, run: try await scorebook.hasWritten("\(run)") ? run : nil),
-                outcome.conflicts.isEmpty ? .ok : .conflict)
+                    }, gone: outcome.gone.map { .init(name: Self.name($0), typed: $0.typed) },
+                    run: try await scorebook.hasWritten("\(run)") ? run : nil),
+                isWhole ? .ok : .conflict)
         }
-        guard !outcome.conflicts.isEmpty else { return try await saved(run, at: Self.path(match)) }
+        guard !isWhole else { return try await saved(run, at: Self.path(match)) }
+        return try conflictPage(outcome, form, match, context)
+    }
+
+    private static func name(_ gone: ScoreEntry.Outcome.Gone) -> String {
+        gone.person.isEmpty ? "(no name)" : gone.person
+    }
+
+    /// Says what was not written, and asks about the scores that others were faster with.
+    private func conflictPage(
+        _ outcome: ScoreEntry.Outcome, _ form: ScoreForm, _ match: RecordName, _ context: PageContext
+    ) throws -> Response {
+        let isDisputed = !outcome.conflicts.isEmpty
         return try render(
-            "conflict", title: "Who is right?", section: "/matches",
+            "conflict", title: isDisputed ? "Who is right?" : "Not all is written", section: "/matches",
             [
                 "path": Self.path(match), "round": form.round.shown, "entry": UUID().uuidString.lowercased(),
+                "gone": outcome.gone.map {
+                    ["name": BidiText.isolated(Self.name($0)), "typed": $0.typed]
+                }, "isDisputed": isDisputed,
                 "conflicts": outcome.conflicts.map { conflict in
                     [
                         "id": "\(conflict.player)", "name": conflict.person, "present": conflict.present,

@@ -66,10 +66,8 @@ extension Pages {
 
     /// Returns a path with those values of a query that are there.
     static func path(_ path: String, _ query: [(name: String, value: String?)]) -> String {
-        var link = URLComponents()
-        link.path = path
-        link.queryItems = query.compactMap { name, value in value.map { URLQueryItem(name: name, value: $0) }
-        }
-        return link.string ?? path
+        // URLComponents would leave a plus, which whoever reads a query takes for a blank.
+        let values = query.compactMap { name, value in value.map { Self.query(name, $0) } }
+        return values.isEmpty ? path : "\(path)?\(values.joined(separator: "&"))"
     }
 }

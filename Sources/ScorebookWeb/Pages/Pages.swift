@@ -98,7 +98,8 @@ struct Pages: Sendable {
 
     /// Returns the record whose name ends with the last part of the path.
     func record(_ kind: RecordKind, _ context: PageContext) throws -> RecordName {
-        let text = context.parameters.get("id") ?? ""
+        let part = context.parameters.get("id") ?? ""
+        let text = part.removingPercentEncoding ?? part
         guard let name = try? RecordName(recordType: kind.recordType, suffix: text) else {
             throw PageError(.notFound, "There is no such \(kind.noun).")
         }

@@ -103,17 +103,14 @@ extension Pages {
     private func years(_ whole: Statistics, _ asked: Asked) -> [[String: Any]] {
         let years = whole.years.filter { $0.plays > 0 }.map(\.year).reversed()
         return ([nil] + years.map(Optional.some)).map { year in
-            var link = URLComponents()
-            link.path = "/statistics"
-            link.queryItems = [
-                asked.person.map { URLQueryItem(name: "person", value: "\($0.recordName)") },
-                asked.game.map { URLQueryItem(name: "game", value: "\($0.recordName)") },
-                year.map { URLQueryItem(name: "year", value: "\($0)") },
-            ].compactMap(\.self)
-            if link.queryItems?.isEmpty == true { link.queryItems = nil }
+            let path = Self.path(
+                "/statistics",
+                [
+                    ("person", asked.person.map { "\($0.recordName)" }),
+                    ("game", asked.game.map { "\($0.recordName)" }), ("year", year.map { "\($0)" }),
+                ])
             return [
-                "path": link.string ?? "/statistics", "name": year.map(String.init) ?? "All years",
-                "isHere": year == asked.year,
+                "path": path, "name": year.map(String.init) ?? "All years", "isHere": year == asked.year,
             ]
         }
     }

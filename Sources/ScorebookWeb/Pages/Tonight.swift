@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Hummingbird
 import PeerSync
 import Scorebook
@@ -32,11 +33,18 @@ extension Pages {
                 ], "hasOpen": !unfinished.isEmpty,
                 "matches": matches.map { Self.line($0, context.reader) },
                 "isEmpty": games.isEmpty && matches.isEmpty && unfinished.isEmpty,
-                "games": games.prefix(Self.offered).map(Self.choice),
+                "games": games.prefix(Self.offered).map(Self.gameChoice),
                 "more": games.dropFirst(Self.offered).sorted { $0.name.lowercased() < $1.name.lowercased() }
-                    .map(Self.choice),
+                    .map(Self.gameChoice),
                 "hasMore": games.count > Self.offered,
             ], context)
+    }
+
+    private static func gameChoice(_ game: (recordName: RecordName, name: String)) -> [String: Any] {
+        [
+            "path": path("/new", [("game", "\(game.recordName)")]),
+            "name": game.name.isEmpty ? "(no name)" : game.name,
+        ]
     }
 
     private static func choice(_ record: (recordName: RecordName, name: String)) -> [String: Any] {
@@ -55,7 +63,7 @@ extension Pages {
         return try render(
             "players", title: name, section: "/",
             [
-                "game": isNew ? name : game, "isNew": isNew,
+                "entry": UUID().uuidString.lowercased(), "game": isNew ? name : game, "isNew": isNew,
                 "persons": persons, "isFirst": persons.isEmpty,
                 "zones": zones, "hasZones": zones.count > 1,
             ], context)
@@ -63,6 +71,8 @@ extension Pages {
 
     /// The form of the second step.
     private struct NewMatchForm: Decodable {
+        /// The id that the page gave the match; nil in a form of an older page.
+        let entry: UUID?
         /// The record name of a game, or the name of a new one.
         let game: String
         let isNew: String?
@@ -76,6 +86,7 @@ extension Pages {
         let others: String?
     }
 
+    /// Adds a match. A form that comes twice leads to the match that it began.
     private func add(_ form: NewMatchForm) async throws -> RecordName {
         let others = (form.others ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty }
@@ -83,13 +94,32 @@ extension Pages {
             game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
             isUnfinished: true, createsPersons: !others.isEmpty, createsGame: form.isNew != nil)
         new.newGameRule = form.rule ?? .highestScore
+        new.entry = form.entry
+        if let name = new.recordName, let known = try await state(of: name) {
+            if known.isLive { return name }
+            // Somebody has deleted it. Whoever begins it again wants one without the scores of that.
+            new.entry = nil
+        }
         var scorebook = command("match add").scorebook
         if form.isNew != nil, let zone = form.zone {
             var habits = scorebook.habits
             habits.zone = try await scorebook.records.zones.find(named: zone)
             scorebook = scorebook.with(habits)
         }
-        return try await scorebook.addMatch(new).recordName
+        do {
+            return try await scorebook.addMatch(new).recordName
+        } catch {
+            // Of two that come at once, the scorebook takes the first one.
+            guard let name = new.recordName, try await state(of: name)?.isLive == true else { throw error }
+            return name
+        }
+    }
+
+    /// What the scorebook knows of a match; nil if nothing.
+    private func state(of match: RecordName) async throws -> RecordState? {
+        try await scorebook.records.database.read { [records = scorebook.records] db in
+            try records.state(db, of: match)
+        }
     }
 
     /// A match as lists show it.

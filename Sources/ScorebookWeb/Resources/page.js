@@ -63,10 +63,16 @@ function takeFields(page) {
   const form = document.querySelector("[data-live-fields]");
   if (!form) return;
   const inputs = [...form.querySelectorAll("[data-score], #round")];
-  if (inputs.some((input) => input.value !== input.defaultValue || input === document.activeElement)) return;
-  // The first scores of a match say whether they are for rounds.
+  const isTyped = (input) => input.value !== input.defaultValue || input === document.activeElement;
+  if (inputs.some(isTyped)) return;
+  // The first scores of a match say whether they are for rounds, and players come and go.
+  const names = (form) => [...form.querySelectorAll("[data-score], #round")].map((input) => input.name).join();
   const other = page.querySelector("[data-live-fields]");
-  if (other && !other.elements.round !== !form.elements.round) return location.reload();
+  if (other && names(other) !== names(form)) {
+    // Somebody may type teams beside it.
+    if (![...document.querySelectorAll("input")].some(isTyped)) location.reload();
+    return;
+  }
   for (const input of inputs) {
     const other = page.querySelector(`[name="${CSS.escape(input.name)}"]`);
     if (other) input.defaultValue = input.value = other.defaultValue;
@@ -166,19 +172,24 @@ function settle() {
     say(text ?? "");
     settle();
   };
+  const take = (fields) => {
+    drop(entry);
+    enter(entry.path, fields);
+  };
   const round = entry.fields.filter(([name]) => name === "round");
-  const { conflicts, message } = entry.answer;
+  // An answer of an earlier version says nothing of who is gone.
+  const { conflicts, gone = [], message } = entry.answer;
   if (conflicts) {
-    // Somebody was faster with another score.
-    const text = conflicts.map((one) => `${one.name} has ${one.present} already, you typed ${one.typed}`).join("; ");
+    // Somebody was faster with another score, or has taken a player out.
+    const text = [
+      ...conflicts.map((one) => `${one.name} has ${one.present} already, you typed ${one.typed}`),
+      ...gone.map((one) => `${one.name} does not play any more, you typed ${one.typed}`),
+    ].join("; ");
     const again = [...round, ...conflicts.map((one) => [`score[${one.player}]`, one.typed]), ["replaces", "1"]];
     say(
       `${round.map(([, number]) => `Round ${number}: `).join("")}${text}.`,
-      button("Keep", () => done()),
-      button("Take mine", () => {
-        drop(entry);
-        enter(entry.path, again);
-      }),
+      button(conflicts.length > 0 ? "Keep" : "Forget it", () => done()),
+      ...(conflicts.length > 0 ? [button("Take mine", () => take(again))] : []),
     );
   } else if (putBack(entry)) {
     done(message);
@@ -198,6 +209,8 @@ function putBack(entry) {
     input.value = entry.fields[number][1];
     if (input.name !== "round") input.defaultValue = "";
   }
+  // Nothing else has it, should the page be loaded again.
+  sessionStorage.setItem(`draft ${entry.path}`, JSON.stringify(entry.fields));
   followRound(form);
   return true;
 }

@@ -65,15 +65,16 @@ struct Play: ZonedCommand {
         }
         var shown: String?
         let isEnded = try await read(&keeping, store, &shown)
-        // At the end of the input nobody has said so.
-        if !isEnded { try await keeping.stop(isOver: false) }
         let sheet = try await store.scorebook.matchSheet("\(keeping.match)")
         if output.json { return try Terminal.write(json: sheet) }
         if isEnded {
             let text = sheet.text(store.scorebook.time)
             if text != shown { Terminal.write(text) }
-        } else {
+        } else if sheet.isUnfinished {
             Terminal.write("paused; `scorebook-peer play --resume` goes on")
+        } else {
+            Terminal.write(
+                "somebody has finished this match meanwhile; `match edit last --unfinished` opens it again")
         }
     }
 
@@ -134,10 +135,12 @@ struct Play: ZonedCommand {
             do {
                 switch try await keeping.take(line) {
                 case nil: break
-                case .sheet(let sheet):
-                    let text = sheet.text(store.scorebook.time)
-                    if !output.json { Terminal.write(text) }
-                    shown = text
+                case .sheet(let sheet): shown = write(sheet, store)
+                case .takenBack(let sheet, let kept):
+                    shown = write(sheet, store)
+                    if kept > 0 {
+                        Terminal.writeError("left \(RecordKind.score.counted(kept)) as changed since")
+                    }
                 case .nothingToUndo: Terminal.writeError("there is nothing to take back")
                 case .help: Terminal.writeError(Self.help(keeping))
                 case .pause: return false
@@ -154,6 +157,13 @@ struct Play: ZonedCommand {
                 if let hint = error.hint { Terminal.writeError("hint: \(hint)") }
             }
         }
+    }
+
+    /// Writes a sheet, and returns it.
+    private func write(_ sheet: MatchSheet, _ store: OpenStore) -> String {
+        let text = sheet.text(store.scorebook.time)
+        if !output.json { Terminal.write(text) }
+        return text
     }
 
     private static func help(_ keeping: ScoreKeeping) -> String {

@@ -136,6 +136,13 @@ struct ImportRefusalTests {
             original: #""year": 1"#, replacement: #""year": {"integer": 1.5}"#,
             place: "records.SBGame[0].fields.year.integer", message: "should be a whole number",
             isExport: true),
+        // What no other machine takes.
+        Case(
+            original: #""year": 1"#, replacement: #""year": {"real": "7ff8000000000001"}"#,
+            place: "records.SBGame[0].fields.year", message: "a real number that is none", isExport: true),
+        Case(
+            original: #""year": 1"#, replacement: #""year": {"date": 253402300800000}"#,
+            place: "records.SBGame[0].fields.year", message: "after 9999", isExport: true),
         Case(
             original: #""name": "Go""#, replacement: #""name": ["Go"]"#,
             place: "records.SBGame[0].fields.name",

@@ -120,6 +120,20 @@ struct JoinedRecordTests {
         #expect(try await persons(scorebook) == ["Bob Smith 0"])
     }
 
+    /// Somebody deletes the record that went, and a file brings it back.
+    @Test func whatComesBackIsNotStillDeleted() async throws {
+        let scorebook = try Support.scorebook()
+        for name in ["Ann", "Grace"] { try await scorebook.addPerson(name) }
+        let old = try await scorebook.find(.person, "Ann")
+        try await scorebook.merge(.person, "Ann", into: "Grace")
+        let file = try await scorebook.exportData()
+        try await scorebook.delete(old)
+        #expect(try await scorebook.importData(file).stillDeleted == 1)
+        let report = try await scorebook.importData(file, restores: true)
+        #expect(report.stillDeleted == 0 && report.total == ImportReport.Counts(unchanged: 2))
+        #expect(try await scorebook.rows("SELECT count(*) FROM SBPerson") == ["2"])
+    }
+
     // MARK: What later files say of them
 
     private static let plays = Data(

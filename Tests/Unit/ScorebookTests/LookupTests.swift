@@ -85,6 +85,27 @@ struct LookupTests {
         #expect(gone?.message.contains("not there any more") == true)
     }
 
+    /// Of persons, words are enough.
+    @Test func aNewGameIsNotAnotherOneThatHasItsWords() async throws {
+        let scorebook = try await scorebook()
+        for name in ["7 Wonders Duel", "Café International"] {
+            try await scorebook.addGame(NewGame(name: name))
+        }
+        let persons = try await scorebook.persons().count
+        let duel = try await scorebook.find(.game, "7 Wonders Duel")
+        for game in ["7 Wonders", "7 wonders duel", "cafe international", "\(duel)"] {
+            let match = try await scorebook.addMatch(
+                NewMatch(
+                    game: game, players: [NewPlayer("Lovelace")], createsPersons: true, createsGame: true))
+            #expect((match.game == duel) == (game.contains("uel") || game == "\(duel)"))
+        }
+        #expect(
+            try await scorebook.rows("SELECT name FROM SBGame ORDER BY name") == [
+                "7 Wonders", "7 Wonders Duel", "Café International",
+            ])
+        #expect(try await scorebook.persons().count == persons)
+    }
+
     @Test func aChoiceSettlesWhatFitsSeveral() async throws {
         let scorebook = try await scorebook()
         let error = await #expect(throws: ScorebookError.self) {

@@ -37,6 +37,22 @@ struct OperationTests {
         #expect(listed.winners == ["Ada Lovelace"])
     }
 
+    /// Two machines have written one end each.
+    @Test func aRangeThatIsThereIsNoObstacle() async throws {
+        let scorebook = try await catan()
+        try await scorebook.execute("UPDATE SBGame SET minPlayers = 5")
+        var renaming = GameEdit()
+        renaming.name = .set("Settlers")
+        #expect(try await scorebook.editGame("Catan", renaming).name == "Settlers")
+        var range = GameEdit()
+        range.maxPlayers = .set(2)
+        let narrow = range
+        let error = await #expect(throws: ScorebookError.self) {
+            _ = try await scorebook.editGame("Settlers", narrow)
+        }
+        #expect(error?.message == "a game for at least 5 players cannot be for at most 2")
+    }
+
     @Test func unknownPlayersAreRefusedUnlessAskedFor() async throws {
         let scorebook = try await catan()
         let before = try await scorebook.digest()

@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import PeerSyncModel
+import PeerSyncStore
 import Scorebook
 import Testing
 
@@ -17,7 +19,8 @@ struct ScoreEntryTests {
     /// Writes an entry as the page does, and returns what it conflicts with.
     @discardableResult
     private func enter(
-        _ scorebook: ScorebookStore, _ id: UUID, _ scores: [String: String], replaces: Bool = true
+        _ scorebook: ScorebookStore, _ id: UUID, _ scores: [String: String], round: Int = 1,
+        replaces: Bool = true
     ) async throws -> [String] {
         var habits = Habits(timeZone: .gmt)
         habits.command = Habits.Command(name: "score add", run: "\(id)")
@@ -25,8 +28,8 @@ struct ScoreEntryTests {
         let values = sheet.players.compactMap { line in scores[line.person].map { (line.recordName, $0) } }
         return try await scorebook.with(habits).enter(
             ScoreEntry(
-                id: id, match: sheet.recordName, round: 1, values: Dictionary(uniqueKeysWithValues: values),
-                replaces: replaces)
+                id: id, match: sheet.recordName, round: round,
+                values: Dictionary(uniqueKeysWithValues: values), replaces: replaces)
         ).conflicts.map(\.present)
     }
 
@@ -65,6 +68,47 @@ struct ScoreEntryTests {
         _ = try await scorebook.undo("\(third)")
         try await enter(scorebook, third, ["Ada": "9"])
         #expect(try await scores(scorebook) == ["Ada|\(typed)"])
+    }
+
+    /// Who goes back in a browser types the next scores into the form of the last ones, which has the same id.
+    @Test func anotherRoundOrScoreUnderTheSameIDIsAnotherEntry() async throws {
+        let scorebook = try await scorebook()
+        for round in [1, 2, 2] {
+            try await enter(scorebook, first, ["Ada": "5"], round: round, replaces: false)
+        }
+        #expect(try await scores(scorebook) == ["Ada|5", "Ada|5"])
+        #expect(try await enter(scorebook, first, ["Ada": "7"], round: 2, replaces: false) == ["5"])
+        #expect(try await scores(scorebook) == ["Ada|5", "Ada|5"])
+    }
+
+    /// An entry may wait in a browser while the program becomes a newer one.
+    @Test func whatAnEarlierVersionWroteIsKnown() async throws {
+        let scorebook = try await scorebook()
+        let sheet = try await scorebook.matchSheet("last")
+        let player = try #require(sheet.players.first { $0.person == "Ada" }).recordName
+        let key = UUID(derivedFrom: "scorebook-peer score entry 1", first.uuidString, player.description)
+        // Somebody has corrected it since.
+        try await scorebook.execute(
+            "INSERT INTO SBScore (recordName, player, round, points) "
+                + "VALUES ('SBScore|~|\(key.uuidString.lowercased())', '\(player)', 1, 9)")
+        try await enter(scorebook, first, ["Ada": "5"])
+        #expect(try await scores(scorebook) == ["Ada|9"])
+    }
+
+    @Test func whoHasLeftKeepsNobodyFromScoring() async throws {
+        let scorebook = try await scorebook()
+        let sheet = try await scorebook.matchSheet("last")
+        var edit = MatchEdit()
+        edit.players.removed = ["Alan"]
+        try await scorebook.editMatch("last", edit)
+        let values = sheet.players.map { ($0.recordName, "5") }
+        let outcome = try await scorebook.enter(
+            ScoreEntry(
+                id: first, match: sheet.recordName, round: 1,
+                values: Dictionary(uniqueKeysWithValues: values)))
+        #expect(outcome.gone.map(\.person) == ["Alan"] && outcome.gone.map(\.typed) == ["5"])
+        #expect(outcome.conflicts.isEmpty)
+        #expect(try await scores(scorebook) == ["Ada|5"])
     }
 
     @Test func whatAnEntryReplacedComesBack() async throws {

@@ -153,6 +153,42 @@ struct ScoreKeepingTests {
         #expect(added.sheet.bySeat.map { $0.scores.map(\.points) } == [[9], [2], [3]])
     }
 
+    /// Takes a line back, and returns how many of its scores stay.
+    private func undo(_ keeping: inout ScoreKeeping) async throws -> Int? {
+        guard case .takenBack(_, let kept)? = try await keeping.take("undo") else { return nil }
+        return kept
+    }
+
+    /// Otherwise it would take back what somebody else has written.
+    @Test func whatSomebodyHasChangedSinceStays() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        for line in ["1 2 3", "set Ada=7 Alan=8"] { _ = try await keeping.take(line) }
+        try await scorebook.execute("UPDATE SBScore SET points = 9 WHERE points = 7")
+        for left in [["Ada|1|9|null", "Alan|1|2|null", "Grace|1|3|null"], ["Ada|1|9|null"]] {
+            let kept = try await undo(&keeping)
+            #expect(kept == 1)
+            #expect(try await rows(scorebook) == left)
+        }
+    }
+
+    /// Nor does what the line had deleted come back beside it.
+    @Test func whatALineDeletedStaysAwayIfSomebodyHasChangedTheOtherOneSince() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        _ = try await keeping.take("7 2 3")
+        try await scorebook.execute(
+            """
+            INSERT INTO SBScore (recordName, player, round, points)
+            SELECT 'SBScore|~|0000000e-0000-4000-8000-000000000001', player, round, 8 FROM SBScore WHERE points = 7
+            """)
+        _ = try await keeping.take("set Ada=9")
+        try await scorebook.execute("UPDATE SBScore SET points = 10 WHERE points = 9")
+        let kept = try await undo(&keeping)
+        #expect(kept == 1)
+        #expect(try await rows(scorebook) == ["Ada|1|10|null", "Alan|1|2|null", "Grace|1|3|null"])
+    }
+
     /// What somebody may have meant is said; what is no number is a score as well.
     @Test(arguments: [
         ("8O", "80"), ("1l", "11"), ("1e3", "1000"), ("1.5e1", "15"), ("3,5", "3.5"),

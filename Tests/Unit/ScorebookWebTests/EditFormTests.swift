@@ -1,3 +1,4 @@
+import Foundation
 import Scorebook
 import Testing
 
@@ -28,6 +29,24 @@ struct EditFormTests {
         #expect(
             form(["notes": "One\nTwo"], ["notes": "One\r\nTwo\r\nThree"]).text("notes")
                 == .set("One\nTwo\nThree"))
+    }
+
+    /// A browser's field of one line drops them.
+    @Test func aLineBreakInOneLineIsNoChange() {
+        for kind in [EditField.Kind.line(maximum: 500), .proposed(list: "games")] {
+            let content = EditField(name: "place", label: "Place", kind: kind)
+                .content(EditForm(showing: ["place": "Kitchen\nor\r\nStudy"]))
+            let was = content["was"] as? String ?? ""
+            #expect(EditForm(sent: ["was.place": was, "place": "KitchenorStudy"]).text("place") == .keep)
+        }
+        #expect(Pages.oneLine("The\nreds") == "Thereds" && Pages.oneLine(nil) == "")
+    }
+
+    /// Otherwise saving would clear a date that a browser's field does not take.
+    @Test func aDateOfTheYearZeroIsNotShown() {
+        let time = LocalTime(zone: .gmt, now: 0)
+        #expect(time.field("0000-05-06T07:08:09Z") == nil)
+        #expect(time.field("0001-05-06T07:08:09Z") == "0001-05-06T07:08")
     }
 
     @Test func whatSomebodyTypedIsAChange() throws {
