@@ -64,10 +64,10 @@ class EndingTests(BrowserCase):
     def test_a_slip_in_the_teams_loses_nothing(self):
         page = self.begin("--uses-teams", "true")
         teams = page.locator("details", has=page.get_by_role("button", name="Keep the teams"))
-        # Meanwhile one has gone, and another one has a team.
-        self.kitchen.run("match", "edit", "last", "--remove", "Ada", "--team", "Grace=blue")
         for name in ("Ada", "Alan"):
             teams.get_by_label(name).fill("red")
+        # Meanwhile one has gone, and another one has a team.
+        self.kitchen.run("match", "edit", "last", "--remove", "Ada", "--team", "Grace=blue")
         teams.get_by_role("button", name="Keep the teams").tap()
         expect(page.get_by_role("alert")).to_be_visible()
         expect(page.get_by_label("Game")).to_have_value("Charades")

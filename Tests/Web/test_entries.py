@@ -35,18 +35,17 @@ class EntryTests(TableCase):
     def test_what_somebody_corrected_is_not_taken_back(self):
         page = self.table()
         other = self.another(self.kitchen)
-        for correct, says in (
-            (lambda: self.take_mine(other, Ada="7"), "Nothing was taken back: somebody has changed it since."),
-            (lambda: self.kitchen.run("score", "set", "last", "Ada=7", "--round", "2"), "The score 7 of Ada in Hearts"),
+        for correct in (
+            lambda: self.take_mine(other, Ada="7"),
+            lambda: self.kitchen.run("score", "set", "last", "Ada=7", "--round", "2"),
         ):
             self.write_down(page, Ada="5")
             expect(page.get_by_role("button", name="Take back")).to_be_visible()
             correct()
             page.get_by_role("button", name="Take back").tap()
-            expect(page.get_by_role("status")).to_contain_text(says)
+            expect(page.get_by_role("status")).to_contain_text("Nothing was taken back: somebody has changed it since.")
             expect(self.cell(page, 1, 1)).to_have_text("7")
             page.get_by_label("Scores of round").fill("2")
-        self.forgive("422")
         self.assertEqual([one["points"] for one in self.kitchen.add("score", "list", "--match", "last")], [7, 7])
 
     def test_what_cannot_be_taken_back_now_is_told(self):
