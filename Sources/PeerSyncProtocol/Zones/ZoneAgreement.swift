@@ -224,6 +224,14 @@ package struct ZoneAgreement: Sendable {
 
     /// Checks that the union gives no store one zone twice.
     private func checkTarget(_ union: ZoneUnion) throws(ProtocolError) {
+        if union == .beside, situation.isCaller, let theirs = meeting?.listener.id,
+            !situation.held.contains(theirs), situation.held.count >= ProtocolLimits.maximumZones
+        {
+            throw ProtocolError(
+                .notPermitted,
+                "a machine has at most \(ProtocolLimits.maximumZones) zones, and one more would be beside them"
+            )
+        }
         guard ![.none, .beside].contains(union), let target = meeting?.id(after: union),
             situation.held.contains(target), target != situation.own.first(where: \.isDefault)?.id
         else { return }

@@ -14,7 +14,7 @@ struct Undo: StoreCommand {
             It does not take back what `zone`, `peers` and the other commands of syncing did.
 
             If somebody has changed what the command added, it is not taken back; --skip leaves it as it is, and takes back \
-            the command before. If a whole match goes, a terminal asks.
+            the command before. A score or a place alone stays then, and all else goes back. If a whole match goes, a terminal asks.
             """)
 
     @Flag(help: "Take it back without asking.")

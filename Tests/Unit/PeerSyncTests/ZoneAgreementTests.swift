@@ -125,6 +125,14 @@ import Testing
         #expect(entries.map(\.rights) == [.write])
     }
 
+    /// Otherwise this side would give up its default zone, and get nothing.
+    @Test func nothingComesBesideAsManyZonesAsThereMayBe() async throws {
+        for number in 2...ZoneID.maximumCount { _ = try await store.zones.create("zone \(number)") }
+        let theirs = [offer(Self.id(.max), isShared: true)]
+        #expect(await code { try await call(.beside, theirs) } == .notPermitted)
+        #expect(try await store.exchange.zones(for: peer).granted.map(\.rights) == [.write])
+    }
+
     /// The other side lets whoever gives it a zone write there, whatever it lets them do in its own default zone.
     @Test func inAZoneThatTheOtherSideTakesUpThisSideMayWrite() async throws {
         let mine = try await zones()[0]
