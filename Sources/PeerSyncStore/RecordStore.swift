@@ -276,7 +276,7 @@ public final class RecordStore: Sendable {
             // SQLite changes this number with every commit of another connection.
             let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             var found = OthersWrites(version: current, hasChanged: current != version)
-            if found.hasChanged { try capturedSchema.check(db) }
+            if found.hasChanged { try capturedSchema.check(db, isThorough: true) }
             if found.hasChanged, try Self.hasPendingChanges(db) {
                 try db.inTransaction(.immediate) {
                     _ = try fold(db)

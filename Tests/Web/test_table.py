@@ -71,6 +71,13 @@ class TableTests(TableCase):
         page.get_by_role("button", name="Go").tap()
         expect(page.locator("#sheet thead th")).to_have_count(3)
         self.assertNotEqual(page.url, others[0])
+        # A match that is over is not the one that somebody begins now.
+        over = page.url
+        page.go_back()
+        machine.run("match", "edit", "last", "--finished")
+        page.get_by_role("button", name="Go").tap()
+        expect(page.locator("#sheet thead th")).to_have_count(3)
+        self.assertNotEqual(page.url, over)
 
     def test_each_sees_what_the_other_enters(self):
         machine = self.machine()

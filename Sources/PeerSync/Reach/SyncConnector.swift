@@ -241,8 +241,10 @@ public struct SyncConnector: Service {
         do {
             call.pairing = typed.pairsAnew ? .again(typed.code) : .ifUnknown(typed.code)
             return try await attempt(call, wish)
-        } catch let error as PeerSyncError where error.code == .pairingUnavailable && typed.pairsAnew {
-            // The two may be paired by now, as where somebody types the code once more.
+        } catch let error as PeerSyncError
+            where error.code == .pairingUnavailable && typed.pairsAnew && wish?.adding(to: call).union == nil
+        {
+            // The two may be paired by now, as where somebody types the code once more. Nobody's records are replaced on a code that is over.
             call.pairing = .no
             do {
                 return try await attempt(call, wish)

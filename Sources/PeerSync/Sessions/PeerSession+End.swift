@@ -30,7 +30,7 @@ extension PeerSession {
         if let peer = parts.peer {
             if let entry = parts.entry {
                 await noteEnd(of: entry, peer, failure)
-            } else if let failure, purpose.call != nil {
+            } else if let failure, let call = purpose.call, !call.pairing.isTriedNext {
                 await noteRefusal(failure, by: peer)
             }
         }

@@ -94,6 +94,8 @@ extension Mailbox: Service {
         case let error as MailboxError: return error
         case is CancellationError: throw error
         case let error as PeerSyncError where [.switchedOff, .storeUnusable].contains(error.code): throw error
+        // Another version of the program has opened the database.
+        case let error as RecordStoreError where error.code == .newerFormat: throw PeerSyncError(store: error)
         default:
             return MailboxError(.other, PeerSyncError(store: error).message, underlying: error)
         }

@@ -144,13 +144,16 @@ public struct FolderStorage: WatchedMailboxStorage {
         var root = stat()
         guard stat(url.path, &root) == 0 else { throw PosixError() }
         let path = path(of: folder)
-        guard mkdir(path, rights) == 0 else {
-            guard errno == EEXIST else { throw FolderError(path: url.path, error: PosixError()) }
-            return root
-        }
+        let isNew = mkdir(path, rights) == 0
+        guard isNew || errno == EEXIST else { throw FolderError(path: url.path, error: PosixError()) }
         var made = stat()
         guard stat(path, &made) == 0 else { return root }
-        share(path, folder == MailboxFormat.heads ? root.st_mode : made.st_mode | root.st_mode & 0o055, root)
+        if isNew, folder == MailboxFormat.heads {
+            share(path, root.st_mode, root)
+        } else if root.st_mode & 0o055 & ~made.st_mode != 0, made.st_uid == geteuid() {
+            // Also one that an earlier version has made.
+            share(path, made.st_mode | root.st_mode & 0o055, root)
+        }
         return root
     }
 

@@ -54,7 +54,7 @@
         public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
             let answer = try await send(.GET, name, upTo: MailboxLimits.objectSize)
             if answer.status == 404, S3Error(answer.body)?.code != "NoSuchBucket" { return nil }
-            guard answer.status == 200 else { throw failure(answer, .readObject) }
+            guard answer.status == 200 else { throw failure(answer, .read) }
             return answer.body
         }
 
@@ -118,7 +118,7 @@
 
         // MARK: Errors
 
-        private enum Purpose { case read, readObject, write }
+        private enum Purpose { case read, write }
 
         private func failure(_ answer: WebAnswer, _ purpose: Purpose) -> MailboxError {
             let host = bucket.endpoint.host
@@ -139,6 +139,10 @@
                 return MailboxError(.invalid, "the bucket “\(bucket.name)” is not at \(host)\(place)")
             case "QuotaExceeded", "XMinioStorageFull", "InsufficientStorage", "EntityTooLarge":
                 return MailboxError(.full, "there is no room in the bucket “\(bucket.name)”")
+            case "InvalidObjectState":
+                return MailboxError(
+                    .unreadable,
+                    "an object of the bucket “\(bucket.name)” may not be read: it is in an archive")
             default: return failure(status: answer.status, isOfS3: error != nil, purpose)
             }
         }
@@ -150,10 +154,6 @@
                 return MailboxError(.credentials, "\(host) refuses the access key or its secret key")
             case (403, .read):
                 return MailboxError(.credentials, "this key may not read the bucket “\(bucket.name)”")
-            case (403, .readObject):
-                // The list says whether this key may read others.
-                return MailboxError(
-                    .unreadable, "this key may not read an object of the bucket “\(bucket.name)”")
             case (403, .write):
                 return MailboxError(.readOnly, "this key may not write to the bucket “\(bucket.name)”")
             case (507, _), (413, _):

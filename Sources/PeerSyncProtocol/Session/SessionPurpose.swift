@@ -24,6 +24,11 @@ package struct SessionCall: Sendable {
         /// Pairs even with a machine that this side knows, because that machine has forgotten this one.
         case again(PairingCode)
 
+        /// Whether a caller that is refused as one that is not paired pairs next, with a code that it has kept.
+        package var isTriedNext: Bool {
+            if case .ifUnknown = self { true } else { false }
+        }
+
         func code(isKnown: Bool) -> PairingCode? {
             switch self {
             case .no: nil

@@ -20,11 +20,12 @@ final class CapturedSchema: Sendable {
         known.withLock { $0 = now }
     }
 
+    /// - Parameter isThorough: whether to look even if no table and no trigger has changed: a version may give a field another meaning alone.
     /// - Throws: `newerFormat` when another version has opened the database since ``note(_:)``.
-    func check(_ db: Database) throws {
+    func check(_ db: Database, isThorough: Bool = false) throws {
         guard let last = known.withLock({ $0 }) else { return }
         let version = try Self.schemaVersion(db)
-        guard version != last.schemaVersion else { return }
+        guard isThorough || version != last.schemaVersion else { return }
         guard try Self.covered(db) == last.covered else {
             throw RecordStoreError(
                 .newerFormat,

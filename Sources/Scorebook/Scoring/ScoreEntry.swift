@@ -85,11 +85,17 @@ extension ScorebookStore {
             try Self.checkRound(db, entry.round, entry.match)
             var conflicts: [RecordName: [Score]] = [:]
             var gone: [ScoreEntry.Outcome.Gone] = []
-            for (player, typed) in entry.values.sorted(by: { $0.key < $1.key }) {
-                if let person = try gonePerson(db, player, entry.match) {
+            var values: [RecordName: String] = [:]
+            for (field, typed) in entry.values.sorted(by: { $0.key < $1.key }) {
+                var player = field
+                switch try part(db, field, entry.match) {
+                case .present: break
+                case .again(let part): player = part
+                case .gone(let person):
                     gone.append(.init(person: person, typed: typed))
                     continue
                 }
+                values[player] = typed
                 let part: Player = try Self.fetch(db, player)
                 guard part.match == entry.match else {
                     throw ScorebookError(.invalidValue, "\(player) is not a player of \(entry.match)")
@@ -106,20 +112,33 @@ extension ScorebookStore {
                             player: line.recordName, person: line.person,
                             present: $0.map { $0.text ?? $0.points.map(MatchSheet.Entry.written) ?? "" }
                                 .joined(separator: " + "),
-                            typed: entry.values[line.recordName] ?? "")
+                            typed: values[line.recordName] ?? "")
                     }
                 }, gone: gone, sheet: sheet)
         }
     }
 
-    /// Returns the name of somebody whom others have taken out of a match; nil for everybody else.
-    private func gonePerson(_ db: Database, _ player: RecordName, _ match: RecordName) throws -> String? {
+    /// What became of the part of a player for whom somebody has typed a score.
+    private enum Part {
+        case present
+        /// Others have taken the person out of the match, and added the same one again.
+        case again(RecordName)
+        /// Others have taken the person of this name out of the match.
+        case gone(String)
+    }
+
+    private func part(_ db: Database, _ player: RecordName, _ match: RecordName) throws -> Part {
         guard player.recordType == RecordKind.player.recordType,
-            try records.state(db, of: player)?.isDeleted == true
-        else { return nil }
+            try records.state(db, of: player) != nil, try !records.listing.isShown(db, player)
+        else { return .present }
         let titles = RecordTitles(db, records)
-        guard try titles.target("match", of: player) == match else { return nil }
-        return try titles.target("person", of: player).flatMap { try titles.title(of: $0) } ?? ""
+        guard try titles.target("match", of: player) == match else { return .present }
+        let person = try titles.target("person", of: player)
+        let sql = "SELECT recordName FROM SBPlayer WHERE match = ? AND person = ? ORDER BY recordName LIMIT 1"
+        let again = try RecordName.fetchOne(
+            db, sql: sql, arguments: [match.description, person?.description])
+        if let again { return .again(again) }
+        return .gone(try person.flatMap { try titles.title(of: $0) } ?? "")
     }
 
     /// - Returns: the scores that are there in place of the one to write: several, if machines that did not see each other wrote one

@@ -61,7 +61,7 @@ extension ScorebookStore {
         try settleMerges(db)
         guard let entry = try UndoJournal.last(db, run: run, now: now()) else { throw Self.nothingToUndo }
         var undone = UndoneCommand(command: entry.command, time: entry.time)
-        let own = try untouched(db, entry.changes)
+        let own = try goingBack(db, entry.changes)
         let corrected = try corrected(db, entry.changes, own)
         let lost = try lostPlaces(db, entry.changes, own)
         undone.kept += lost.count + corrected.count { $0.recordType != RecordKind.score.recordType }
@@ -104,6 +104,19 @@ extension ScorebookStore {
                     ? UndoJournal.filled(current) == UndoJournal.filled(new)
                     : new.allSatisfy { current[$0.key] == $0.value }
             }.map { try RecordName($0.name) })
+    }
+
+    /// Returns the records that are as a command left them, without those that stay in their positions because somebody has filled the former ones.
+    private func goingBack(_ db: Database, _ changes: [UndoJournal.Change]) throws -> Set<RecordName> {
+        var own = try untouched(db, changes)
+        for change in changes {
+            let name = try RecordName(change.name)
+            guard own.contains(name), let old = change.old, change.new != nil,
+                try isTaken(db, name, old, own)
+            else { continue }
+            own.remove(name)
+        }
+        return own
     }
 
     /// Returns the scores and the places that a command added, and that somebody has corrected since. They stay; all else goes back.
@@ -153,9 +166,13 @@ extension ScorebookStore {
                 if isPlace, let current, current != old { undone.kept += 1 }
                 return
             }
-            let restored = try Positions(db, records).restore(name, besides: own)
-            if restored == nil { undone.kept += 1 }
-            undone.restored += restored ?? []
+            guard let restored = try Positions(db, records).restore(name, besides: own) else {
+                undone.kept += 1
+                return
+            }
+            // A place has the same name when somebody writes it again, and deletes that, too.
+            if name.recordType == RecordKind.matchLocation.recordType { try write(db, name, old) }
+            undone.restored += restored
             return
         }
         guard let current else {

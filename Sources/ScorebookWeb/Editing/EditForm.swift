@@ -121,7 +121,7 @@ struct EditField {
         switch kind {
         case .line, .proposed:
             // A browser's field of one line has no line breaks; what it sends back then is no change.
-            was.removeAll(where: \.isNewline)
+            was = Pages.oneLine(was)
         case .moment, .lines, .box, .choice: break
         }
         var content: [String: Any] = [

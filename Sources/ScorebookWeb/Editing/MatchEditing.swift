@@ -103,7 +103,9 @@ extension Pages {
     }
 
     /// What a browser's field of one line leaves of a text: without the line breaks, what comes back is no change.
-    static func oneLine(_ text: String?) -> String { (text ?? "").filter { !$0.isNewline } }
+    static func oneLine(_ text: String?) -> String {
+        (text ?? "").filter { !["\n", "\r", "\r\n"].contains($0) }
+    }
 
     func editMatch(_ name: RecordName, _ form: EditForm) async throws -> UUID {
         let (scorebook, run) = command("match edit")

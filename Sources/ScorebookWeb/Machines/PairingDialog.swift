@@ -91,7 +91,14 @@ final class PairingDialog: Sendable {
     ///
     /// - Throws: ``PageError`` while another call goes on.
     func call(_ typed: Typed, text: String) async throws {
-        try await begin(text) { try await Self.pair($0, typed) }
+        try await begin(text) { engine in
+            let report = try await Self.pair(engine, typed)
+            guard report.didPair else {
+                throw PeerSyncError(
+                    .pairingUnavailable, "the two were paired before, and rights stay as they are")
+            }
+            return report
+        }
     }
 
     /// Begins a call, and goes on without waiting for it.

@@ -94,10 +94,15 @@ extension Pages {
             game: form.game, players: ((form.player ?? []) + others).map { NewPlayer($0) },
             isUnfinished: true, createsPersons: !others.isEmpty, createsGame: form.isNew != nil)
         new.newGameRule = form.rule ?? .highestScore
-        new.entry = form.entry
-        if let name = new.recordName, let known = try await state(of: name) {
-            if known.isLive { return name }
-            // Somebody has deleted it. Whoever begins it again wants one without the scores of that.
+        // Whoever goes back and chooses another zone or rule begins another match.
+        new.entry = form.entry.map {
+            UUID(
+                derivedFrom: "scorebook-peer form of a match 1", $0.uuidString, form.zone ?? "",
+                form.rule?.rawValue ?? "")
+        }
+        if let name = new.recordName, try await isKnown(name) {
+            if try await goesOn(name) { return name }
+            // It is over, or deleted. Whoever begins it again wants one without the scores of that.
             new.entry = nil
         }
         var scorebook = command("match add").scorebook
@@ -110,16 +115,23 @@ extension Pages {
             return try await scorebook.addMatch(new).recordName
         } catch {
             // Of two that come at once, the scorebook takes the first one.
-            guard let name = new.recordName, try await state(of: name)?.isLive == true else { throw error }
+            guard let name = new.recordName, try await goesOn(name) else { throw error }
             return name
         }
     }
 
-    /// What the scorebook knows of a match; nil if nothing.
-    private func state(of match: RecordName) async throws -> RecordState? {
+    private func isKnown(_ match: RecordName) async throws -> Bool {
         try await scorebook.records.database.read { [records = scorebook.records] db in
-            try records.state(db, of: match)
+            try records.state(db, of: match) != nil
         }
+    }
+
+    /// Whether a match is there and not finished.
+    private func goesOn(_ match: RecordName) async throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM SBMatch WHERE recordName = ? AND unfinished)"
+        return try await scorebook.records.database.read {
+            try Bool.fetchOne($0, sql: sql, arguments: [match.description])
+        } ?? false
     }
 
     /// A match as lists show it.

@@ -35,7 +35,9 @@ struct CodePresentation: Sendable {
                     throw Failure(
                         .unavailable,
                         "another program listens for this scorebook, and it decides what becomes of two",
-                        hint: "start that `listen` with --merge, or end it and pair again")
+                        hint:
+                            "leave --merge out here, and start that `listen` with it; or end it, and pair again"
+                    )
                 }
                 return name.set(try await present(engine, events.printer, at: port, isOwn: false))
             }

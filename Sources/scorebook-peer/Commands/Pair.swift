@@ -121,6 +121,11 @@ struct Pair: SyncingCommand {
             throw Failure(error, with: paired.value ?? address?.description)
         }
         guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
+        if !report.didPair {
+            Terminal.writeError(
+                "warning: the other machine shows this code no more; the two were paired before, and rights stay as they are"
+            )
+        }
         if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
         await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
             report, arrivals.all)

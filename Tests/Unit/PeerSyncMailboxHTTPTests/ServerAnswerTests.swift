@@ -158,19 +158,35 @@
             }
         }
 
-        /// One object that nobody may read, as one in an archive, is damaged; whether the key or the password is right the list tells.
-        @Test(arguments: [false, true]) func anObjectThatMayNotBeReadIsDamaged(isOfS3: Bool) async throws {
-            try await ScriptedServer.with { request, _ in
-                isOfS3 ? Self.s3(403, "InvalidObjectState") : .status(403)
+        /// One object in an archive is damaged, and the rest goes on; a key that may read none is the wrong one.
+        @Test(
+            arguments: [
+                (s3(403, "InvalidObjectState"), .unreadable), (s3(403, "AccessDenied"), .credentials),
+            ] as [(ScriptedServer.Answer, MailboxError.Code)])
+        func anObjectOfABucketThatMayNotBeRead(_ answer: ScriptedServer.Answer, _ code: MailboxError.Code)
+            async throws
+        {
+            try await ScriptedServer.with { _, _ in
+                answer
             } run: { server in
-                let address = try WebAddress(server.address)
-                let client = try WebClient(address, trusting: nil, patience: .init(pauses: []))
-                let credentials = WebCredentials(user: "ada", secret: "hush")
-                let storage: any MailboxStorage =
-                    isOfS3
-                    ? S3Storage(
-                        in: try S3Bucket("scores", at: address), credentials: credentials, client: client)
-                    : WebDAVStorage(client, credentials)
+                let bucket = try S3Bucket("scores", at: WebAddress(server.address))
+                let storage = S3Storage(
+                    in: bucket, credentials: WebCredentials(user: "ada", secret: "hush"),
+                    client: try WebClient(bucket.endpoint, trusting: nil, patience: .init(pauses: [])))
+                try await Self.expect(code, "may not") {
+                    _ = try await storage.get(StorageCheck.name(StorageCheck.folder(), "a"))
+                }
+            }
+        }
+
+        /// One file that this user may not read is damaged; whether the password is right the list tells.
+        @Test func aFileOnAServerThatMayNotBeReadIsDamaged() async throws {
+            try await ScriptedServer.with { _, _ in
+                .status(403)
+            } run: { server in
+                let client = try WebClient(
+                    WebAddress(server.address), trusting: nil, patience: .init(pauses: []))
+                let storage = WebDAVStorage(client, WebCredentials(user: "ada", secret: "hush"))
                 let folder = StorageCheck.folder()
                 try await Self.expect(.unreadable, "may not read") {
                     _ = try await storage.get(StorageCheck.name(folder, "a"))

@@ -42,6 +42,17 @@ struct CapturedSchemaTests {
         #expect(state?.field("amount")?.value == .integer(2))
     }
 
+    @Test func anotherMeaningOfAFieldIsAnotherVersion() async throws {
+        let new = try RecordStore(
+            database, schema: RecordSchema([RecordType("Item", [FieldDefinition("title", .date)])]),
+            replica: ReplicaID(rawValue: 1))
+        let error = await #expect(throws: RecordStoreError.self) {
+            try await old.foldOthersWrites(since: nil)
+        }
+        #expect(error?.code == .newerFormat)
+        _ = try await new.foldOthersWrites(since: nil)
+    }
+
     /// An app may change what is not synced at any moment, and a program of the same version opens the database again.
     @Test func otherChangesOfTheSchemaAreNoNewVersion() async throws {
         try await database.write { db in

@@ -56,6 +56,35 @@ struct PositionTests {
 
     // MARK: One place
 
+    /// The place keeps its record, whatever is written into that meanwhile.
+    @Test func aPlaceThatIsTakenBackHasItsNameOfThen() async throws {
+        let scorebook = try await scorebook()
+        try await edit(scorebook) { $0.location = .set("Kitchen") }
+        try await edit(command(scorebook, "clear")) { $0.location = .clear }
+        try await edit(command(scorebook, "name")) { $0.location = .set("Garden") }
+        #expect(try await scorebook.undo().command == "name")
+        #expect(try await scorebook.undo().command == "clear")
+        #expect(try await places(scorebook) == ["Kitchen"])
+    }
+
+    /// An exchanged seat that stays is an obstacle for the one that was given up for it.
+    @Test func aSeatThatStaysKeepsItsFormerOwnFromSittingTwice() async throws {
+        let scorebook = try Support.scorebook()
+        try await scorebook.addMatch(
+            NewMatch(
+                game: "Hearts", players: ["Ada", "Bea", "Cid"].map { NewPlayer($0, score: "1") },
+                createsPersons: true, createsGame: true))
+        try await edit(command(scorebook, "exchange")) {
+            $0.players.removed = ["Bea"]
+            $0.players.exchanged = [("Ada", "Bea")]
+        }
+        try await edit(scorebook) { $0.players.added = [NewPlayer("Ada", score: "12")] }
+        _ = try await scorebook.undo()
+        let seats = try await scorebook.rows(
+            "SELECT firstName FROM SBPlayer JOIN SBPerson ON person = SBPerson.recordName ORDER BY 1")
+        #expect(seats == ["Ada", "Bea", "Cid"])
+    }
+
     @Test func ofTwoMachinesThatNameThePlaceTheLastOneWins() async throws {
         let (kitchen, study) = try await pair()
         try await edit(kitchen) { $0.location = .set("Kitchen") }

@@ -111,6 +111,39 @@ struct ScoreEntryTests {
         #expect(try await scores(scorebook) == ["Ada|5"])
     }
 
+    /// The part went with the person.
+    @Test func whoIsDeletedKeepsNobodyFromScoring() async throws {
+        let scorebook = try await scorebook()
+        let sheet = try await scorebook.matchSheet("last")
+        try await scorebook.delete(.person, "Alan")
+        let values = sheet.players.map { ($0.recordName, "5") }
+        let outcome = try await scorebook.enter(
+            ScoreEntry(
+                id: first, match: sheet.recordName, round: 1,
+                values: Dictionary(uniqueKeysWithValues: values)))
+        #expect(outcome.gone.count == 1)
+        #expect(try await scores(scorebook) == ["Ada|5"])
+    }
+
+    /// By a slip, or for another seat.
+    @Test func whoWasTakenOutAndAddedAgainGetsTheScore() async throws {
+        let scorebook = try await scorebook()
+        let sheet = try await scorebook.matchSheet("last")
+        var edit = MatchEdit()
+        edit.players.removed = ["Alan"]
+        try await scorebook.editMatch("last", edit)
+        edit = MatchEdit()
+        edit.players.added = [NewPlayer("Alan")]
+        try await scorebook.editMatch("last", edit)
+        let values = sheet.players.map { ($0.recordName, "5") }
+        let outcome = try await scorebook.enter(
+            ScoreEntry(
+                id: first, match: sheet.recordName, round: 1,
+                values: Dictionary(uniqueKeysWithValues: values)))
+        #expect(outcome.gone.isEmpty && outcome.conflicts.isEmpty)
+        #expect(try await scores(scorebook) == ["Ada|5", "Alan|5"])
+    }
+
     @Test func whatAnEntryReplacedComesBack() async throws {
         let scorebook = try await scorebook()
         try await enter(scorebook, first, ["Ada": "5", "Alan": "6"])
