@@ -119,7 +119,7 @@ public struct StorePeers: Sendable {
     /// - Throws: `noSuchPeer`, `ambiguous`.
     @discardableResult
     public func forget(_ nameOrKey: String, erasing zones: [Zone]) async throws -> Peer {
-        let begin = StoreZones.timeOfAdding
+        let begin = Date()
         let (peer, hashes) = try await store.database.write { [self] db in
             let peer = try PeerTable.find(db, nameOrKey: nameOrKey)
             try remove(db, peer)

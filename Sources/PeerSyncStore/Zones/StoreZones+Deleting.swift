@@ -11,7 +11,7 @@ extension StoreZones {
     /// - Returns: the zone as it was.
     @discardableResult
     public func delete(_ name: String) async throws -> Zone {
-        let begin = StoreZones.timeOfAdding
+        let begin = Date()
         let (zone, hashes) = try await store.database.write { [self] db in
             _ = try store.fold(db)
             let zone = try current(db, .one(Zones.find(db, named: name)))
@@ -42,12 +42,10 @@ extension StoreZones {
         }
     }
 
-    /// A time before which nobody who is adding a file at this moment has touched it: its record comes soon.
-    static var timeOfAdding: Date { Date(timeIntervalSinceNow: -60) }
-
     /// Removes those of the files that no record has any more.
     ///
-    /// - Parameter date: what somebody has touched since then stays. ``StoreAssets/removeUnreferred(retention:)`` removes that later.
+    /// - Parameter date: a time before the transaction that took the records away. What somebody has touched since then stays: whoever adds a
+    ///   file touches it, and waits for that transaction with the record. ``StoreAssets/removeUnreferred(retention:)`` removes it if no record comes.
     func removeFiles(_ hashes: Set<AssetHash>, untouchedSince date: Date) async throws {
         guard let directory = store.assetDirectory else { return }
         let left = try await store.database.read { db in
