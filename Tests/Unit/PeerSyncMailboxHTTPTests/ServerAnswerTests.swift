@@ -187,7 +187,7 @@
                 let client = try WebClient(
                     WebAddress(server.address), trusting: nil, patience: .init(pauses: []))
                 let storage = WebDAVStorage(client, WebCredentials(user: "ada", secret: "hush"))
-                let folder = StorageCheck.folder()
+                let folder = try StorageCheck.folder()
                 try await Self.expect(.unreadable, "may not read") {
                     _ = try await storage.get(StorageCheck.name(folder, "a"))
                 }
