@@ -60,7 +60,7 @@ public struct StoreAssets: Sendable {
     public func setPolicy(_ policy: AssetPolicy) async throws {
         try await store.database.write { db in
             try SyncState.set(db, .assetPolicy, policy.description)
-            try Self.noteOtherWishes(db)
+            try SyncSettings.notify(db)
         }
     }
 
@@ -106,13 +106,8 @@ public struct StoreAssets: Sendable {
     public func setWished(_ hashes: [AssetHash], _ isWished: Bool) async throws {
         try await store.database.write { db in
             for hash in hashes { try AssetTable.setWish(db, hash, isWished) }
-            try Self.noteOtherWishes(db)
+            try SyncSettings.notify(db)
         }
-    }
-
-    /// Lets the sessions of this process look for files. SQLite reports no changes of a table WITHOUT ROWID.
-    private static func noteOtherWishes(_ db: Database) throws {
-        try db.notifyChanges(in: Table("grdb_sync_syncState"))
     }
 
     // MARK: For the exchange with peers

@@ -35,7 +35,8 @@ final class CapturedSchema: Sendable {
         known.withLock { $0?.schemaVersion = version }
     }
 
-    private static func schemaVersion(_ db: Database) throws -> Int64? {
+    /// SQLite's number of the schema. It grows with each change of a table, a trigger or an index.
+    static func schemaVersion(_ db: Database) throws -> Int64? {
         try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
     }
 

@@ -47,17 +47,15 @@ struct StoreOpening {
 
     /// - Parameter areRulesNew: whether the store was last written under other rules between records.
     func run(areRulesNew: Bool) throws {
-        let version = try schemaVersion()
+        let version = try CapturedSchema.schemaVersion(db)
         let noted = try SyncState.integer(db, .schemaVersion)
         try takeTables(areRulesNew: areRulesNew)
         // What refused a record may have changed with the schema.
         if version != noted { try store.tryAllHeldAgain(db) }
         // The triggers are part of the schema. Opening an up-to-date store writes nothing.
-        let current = try schemaVersion()
+        let current = try CapturedSchema.schemaVersion(db)
         if current != noted { try SyncState.set(db, .schemaVersion, current) }
     }
-
-    private func schemaVersion() throws -> Int64? { try Int64.fetchOne(db, sql: "PRAGMA schema_version") }
 
     private func takeTables(areRulesNew: Bool) throws {
         let tables = store.tables.keeping(former)

@@ -18,7 +18,11 @@ package struct SyncSettings: Sendable, Equatable {
     static func noteChanged(_ db: Database) throws {
         let version = try SyncState.integer(db, .settingsVersion) ?? 0
         try SyncState.set(db, .settingsVersion, version + 1)
-        // SQLite reports no changes of a table WITHOUT ROWID.
+        try notify(db)
+    }
+
+    /// Lets the running sessions of this process look for what has changed. SQLite reports no changes of a table WITHOUT ROWID.
+    static func notify(_ db: Database) throws {
         try db.notifyChanges(in: Table("grdb_sync_syncState"))
     }
 }

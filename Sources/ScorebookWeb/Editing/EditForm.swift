@@ -117,24 +117,20 @@ struct EditField {
     /// The field with what the form has in it.
     func content(_ form: EditForm) -> [String: Any] {
         let value = form[name]
-        var was = form.shown(name) ?? ""
-        switch kind {
-        case .line, .proposed:
-            // A browser's field of one line has no line breaks; what it sends back then is no change.
-            was = Pages.oneLine(was)
-        case .moment, .lines, .box, .choice: break
-        }
         var content: [String: Any] = [
-            "name": name, "label": label, "value": value, "was": was, "help": help.shown,
+            "name": name, "label": label, "value": value, "was": form.shown(name) ?? "", "help": help.shown,
         ]
         switch kind {
         case .line(let maximum, let keyboard):
+            content["was"] = Pages.oneLine(form.shown(name))
             content["line"] =
                 [
                     "maximum": maximum, "keyboard": keyboard, "isShort": maximum < 100,
                     "isWide": maximum >= 1000,
                 ] as [String: Any]
-        case .proposed(let list): content["proposed"] = ["list": list]
+        case .proposed(let list):
+            content["was"] = Pages.oneLine(form.shown(name))
+            content["proposed"] = ["list": list]
         case .moment: content["moment"] = true
         case .lines: content["lines"] = true
         case .box: content["box"] = ["isTicked": form.isTicked(name)]

@@ -160,7 +160,7 @@ struct OpenStore: Sendable {
         files = StoreFiles(
             [key, page, MailboxFile(in: directory).url, pictures, thumbnails, backups, lists]
                 + ScorebookDatabase.files(at: database))
-        _ = try Identity.loadOrCreate(at: key)
+        if !FileManager.default.fileExists(atPath: key.path) { _ = try Identity.loadOrCreate(at: key) }
         // The lock lets only one program at a time make or migrate the tables, or renew the key.
         let lock = Self.lock(key)
         defer { close(lock) }
