@@ -125,11 +125,7 @@
             try await ScriptedServer.with { _, _ in
                 answer
             } run: { server in
-                let bucket = try S3Bucket("scores", at: WebAddress(server.address))
-                let storage = S3Storage(
-                    in: bucket, credentials: WebCredentials(user: "ada", secret: "hush"),
-                    client: try WebClient(bucket.endpoint, trusting: nil, patience: .init(pauses: [])),
-                    now: { Date(timeIntervalSince1970: 1_795_510_800 + 10_800) })
+                let storage = try Self.s3(at: server)
                 try await Self.expect(code, words) {
                     try await storage.put(StorageCheck.name(StorageCheck.folder(), "a"), [1])
                 }
@@ -149,9 +145,7 @@
             try await ScriptedServer.with { request, _ in
                 .status(request.method == "MKCOL" ? 405 : status)
             } run: { server in
-                let client = try WebClient(
-                    WebAddress(server.address), trusting: nil, patience: .init(pauses: []))
-                let storage = WebDAVStorage(client, WebCredentials(user: "ada", secret: "hush"))
+                let storage = try Self.webDAV(at: server)
                 try await Self.expect(code, words) {
                     try await storage.put(StorageCheck.name(StorageCheck.folder(), "a"), [1])
                 }
@@ -169,10 +163,7 @@
             try await ScriptedServer.with { _, _ in
                 answer
             } run: { server in
-                let bucket = try S3Bucket("scores", at: WebAddress(server.address))
-                let storage = S3Storage(
-                    in: bucket, credentials: WebCredentials(user: "ada", secret: "hush"),
-                    client: try WebClient(bucket.endpoint, trusting: nil, patience: .init(pauses: [])))
+                let storage = try Self.s3(at: server)
                 try await Self.expect(code, "may not") {
                     _ = try await storage.get(StorageCheck.name(StorageCheck.folder(), "a"))
                 }
@@ -184,15 +175,28 @@
             try await ScriptedServer.with { _, _ in
                 .status(403)
             } run: { server in
-                let client = try WebClient(
-                    WebAddress(server.address), trusting: nil, patience: .init(pauses: []))
-                let storage = WebDAVStorage(client, WebCredentials(user: "ada", secret: "hush"))
+                let storage = try Self.webDAV(at: server)
                 let folder = try StorageCheck.folder()
                 try await Self.expect(.unreadable, "may not read") {
                     _ = try await storage.get(StorageCheck.name(folder, "a"))
                 }
                 try await Self.expect(.credentials, "may not read") { _ = try await storage.list(folder) }
             }
+        }
+
+        /// A bucket on a server of which the clock is 180 minutes behind.
+        private static func s3(at server: ScriptedServer) throws -> S3Storage {
+            let bucket = try S3Bucket("scores", at: WebAddress(server.address))
+            return S3Storage(
+                in: bucket, credentials: WebCredentials(user: "ada", secret: "hush"),
+                client: try WebClient(bucket.endpoint, trusting: nil, patience: .init(pauses: [])),
+                now: { Date(timeIntervalSince1970: 1_795_510_800 + 10_800) })
+        }
+
+        private static func webDAV(at server: ScriptedServer) throws -> WebDAVStorage {
+            let client = try WebClient(
+                WebAddress(server.address), trusting: nil, patience: .init(pauses: []))
+            return WebDAVStorage(client, WebCredentials(user: "ada", secret: "hush"))
         }
 
         private static func expect(

@@ -95,17 +95,24 @@ struct ScoreEntryTests {
         #expect(try await scores(scorebook) == ["Ada|9"])
     }
 
+    /// Enters 5 for each player that an open page shows.
+    private func enterFive(for sheet: MatchSheet, _ scorebook: ScorebookStore) async throws
+        -> ScoreEntry.Outcome
+    {
+        let values = sheet.players.map { ($0.recordName, "5") }
+        return try await scorebook.enter(
+            ScoreEntry(
+                id: first, match: sheet.recordName, round: 1,
+                values: Dictionary(uniqueKeysWithValues: values)))
+    }
+
     @Test func whoHasLeftKeepsNobodyFromScoring() async throws {
         let scorebook = try await scorebook()
         let sheet = try await scorebook.matchSheet("last")
         var edit = MatchEdit()
         edit.players.removed = ["Alan"]
         try await scorebook.editMatch("last", edit)
-        let values = sheet.players.map { ($0.recordName, "5") }
-        let outcome = try await scorebook.enter(
-            ScoreEntry(
-                id: first, match: sheet.recordName, round: 1,
-                values: Dictionary(uniqueKeysWithValues: values)))
+        let outcome = try await enterFive(for: sheet, scorebook)
         #expect(outcome.gone.map(\.person) == ["Alan"] && outcome.gone.map(\.typed) == ["5"])
         #expect(outcome.conflicts.isEmpty)
         #expect(try await scores(scorebook) == ["Ada|5"])
@@ -116,11 +123,7 @@ struct ScoreEntryTests {
         let scorebook = try await scorebook()
         let sheet = try await scorebook.matchSheet("last")
         try await scorebook.delete(.person, "Alan")
-        let values = sheet.players.map { ($0.recordName, "5") }
-        let outcome = try await scorebook.enter(
-            ScoreEntry(
-                id: first, match: sheet.recordName, round: 1,
-                values: Dictionary(uniqueKeysWithValues: values)))
+        let outcome = try await enterFive(for: sheet, scorebook)
         #expect(outcome.gone.count == 1)
         #expect(try await scores(scorebook) == ["Ada|5"])
     }
@@ -135,11 +138,7 @@ struct ScoreEntryTests {
         edit = MatchEdit()
         edit.players.added = [NewPlayer("Alan")]
         try await scorebook.editMatch("last", edit)
-        let values = sheet.players.map { ($0.recordName, "5") }
-        let outcome = try await scorebook.enter(
-            ScoreEntry(
-                id: first, match: sheet.recordName, round: 1,
-                values: Dictionary(uniqueKeysWithValues: values)))
+        let outcome = try await enterFive(for: sheet, scorebook)
         #expect(outcome.gone.isEmpty && outcome.conflicts.isEmpty)
         #expect(try await scores(scorebook) == ["Ada|5", "Alan|5"])
     }

@@ -131,16 +131,21 @@ struct ScoreKeepingTests {
             ])
     }
 
-    /// Machines that were apart wrote two scores for one round. The new one takes the place of both.
-    @Test func aScoreIsSetInPlaceOfTwo() async throws {
-        let scorebook = try await scorebook()
-        var keeping = try await scorebook.keepScore(of: "last")
-        _ = try await keeping.take("7 2 3")
+    /// Gives a player who has 7 another score in the round.
+    private func addAnother(_ scorebook: ScorebookStore) async throws {
         try await scorebook.execute(
             """
             INSERT INTO SBScore (recordName, player, round, points)
             SELECT 'SBScore|~|0000000e-0000-4000-8000-000000000001', player, round, 8 FROM SBScore WHERE points = 7
             """)
+    }
+
+    /// Machines that were apart wrote two scores for one round. The new one takes the place of both.
+    @Test func aScoreIsSetInPlaceOfTwo() async throws {
+        let scorebook = try await scorebook()
+        var keeping = try await scorebook.keepScore(of: "last")
+        _ = try await keeping.take("7 2 3")
+        try await addAnother(scorebook)
         let both = try await rows(scorebook)
         #expect(both.count == 4)
         _ = try await keeping.take("set Ada=9")
@@ -177,11 +182,7 @@ struct ScoreKeepingTests {
         let scorebook = try await scorebook()
         var keeping = try await scorebook.keepScore(of: "last")
         _ = try await keeping.take("7 2 3")
-        try await scorebook.execute(
-            """
-            INSERT INTO SBScore (recordName, player, round, points)
-            SELECT 'SBScore|~|0000000e-0000-4000-8000-000000000001', player, round, 8 FROM SBScore WHERE points = 7
-            """)
+        try await addAnother(scorebook)
         _ = try await keeping.take("set Ada=9")
         try await scorebook.execute("UPDATE SBScore SET points = 10 WHERE points = 9")
         let kept = try await undo(&keeping)
