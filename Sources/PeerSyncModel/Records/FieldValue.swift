@@ -40,6 +40,17 @@ public enum FieldValue: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(canonicalBytes)
     }
+
+    /// Whether other machines take the value: a number is none that SQLite would turn into null, and the year of a date has four digits.
+    ///
+    /// A store refuses to merge records with other values. An import asks this first where it can say in which place of a file the value stands.
+    public var canBeSent: Bool {
+        switch self {
+        case .real(let number): !number.isNaN
+        case .date(let milliseconds): ISO8601.writable.contains(milliseconds)
+        case .null, .integer, .text, .blob, .reference, .asset: true
+        }
+    }
 }
 
 /// The tags of the canonical encoding. Protocol/ section "Values" is the normative text.

@@ -277,10 +277,9 @@ package enum BatchCodec {
         case ValueTag.null:
             return .null
         case ValueTag.real:
-            let value = Double(bitPattern: try buffer.readUInt64())
-            // SQLite has no NaN: it would come back as null.
-            guard !value.isNaN else { throw .malformed("a number that is none") }
-            return .real(value)
+            let value = FieldValue.real(Double(bitPattern: try buffer.readUInt64()))
+            guard value.canBeSent else { throw .malformed("a number that is none") }
+            return value
         case ValueTag.text:
             return .text(try buffer.readText(limit: ProtocolLimits.maximumMessage, of: "a text"))
         case ValueTag.blob:
@@ -294,11 +293,9 @@ package enum BatchCodec {
         case ValueTag.integer...ValueTag.integer + 8:
             return .integer(try decodeMinimal(&buffer, Int(tag - ValueTag.integer)))
         case ValueTag.date...ValueTag.date + 8:
-            let milliseconds = try decodeMinimal(&buffer, Int(tag - ValueTag.date))
-            guard ISO8601.writable.contains(milliseconds) else {
-                throw .malformed("a date that cannot be written")
-            }
-            return .date(milliseconds)
+            let value = FieldValue.date(try decodeMinimal(&buffer, Int(tag - ValueTag.date)))
+            guard value.canBeSent else { throw .malformed("a date that cannot be written") }
+            return value
         default:
             throw .malformed("an unknown kind of value")
         }

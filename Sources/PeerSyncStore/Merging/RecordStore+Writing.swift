@@ -14,7 +14,7 @@ extension RecordStore {
     ///   - states: fields with their stamps, deletions and revivals.
     ///   - zone: the zone of new records.
     /// - Throws: ``RecordStoreError`` `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
-    ///   ``maximumRecordSize``, or has a field whose name `RecordField.canBeNamed` refuses.
+    ///   ``maximumRecordSize``, or has a field whose name `RecordField.canBeNamed` refuses or whose value `FieldValue.canBeSent` does.
     public func merge(
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
     ) throws -> StoreChanges {
@@ -62,13 +62,7 @@ extension RecordStore {
                         .invalidRecord,
                         "\(state.name) has a field “\(field.name)”, which is no name of a field")
                 }
-                let isValid =
-                    switch field.value {
-                    case .real(let number): !number.isNaN
-                    case .date(let milliseconds): ISO8601.writable.contains(milliseconds)
-                    case .null, .integer, .text, .blob, .reference, .asset: true
-                    }
-                guard isValid else {
+                guard field.value.canBeSent else {
                     throw RecordStoreError(
                         .invalidRecord,
                         "\(state.name) has a value in “\(field.name)” that no other machine takes")

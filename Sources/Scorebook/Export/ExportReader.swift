@@ -184,17 +184,16 @@ extension FieldValue {
         case .text: return .text(try container.decode(String.self, forKey: key))
         case .integer: return .integer(try container.wholeNumber(forKey: key))
         case .date:
-            let milliseconds: Int64 = try container.wholeNumber(forKey: key)
-            guard ISO8601.writable.contains(milliseconds) else {
-                throw refuse("has a date before the year 0 or after 9999")
-            }
-            return .date(milliseconds)
+            let value = FieldValue.date(try container.wholeNumber(forKey: key))
+            guard value.canBeSent else { throw refuse("has a date before the year 0 or after 9999") }
+            return value
         case .real:
             guard let bits = UInt64(try container.decode(String.self, forKey: key), radix: 16) else {
                 throw refuse("has a real number that is not 16 hexadecimal digits")
             }
-            guard !Double(bitPattern: bits).isNaN else { throw refuse("has a real number that is none") }
-            return .real(Double(bitPattern: bits))
+            let value = FieldValue.real(Double(bitPattern: bits))
+            guard value.canBeSent else { throw refuse("has a real number that is none") }
+            return value
         case .reference:
             do {
                 return .reference(try RecordName(try container.decode(String.self, forKey: key)))
