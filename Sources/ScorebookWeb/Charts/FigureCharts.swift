@@ -158,7 +158,7 @@ struct FigureCharts {
         _ name: String, _ kind: RecordKind, _ record: String, _ part: Double, _ cells: [String]
     ) -> [String: Any] {
         [
-            "name": name.isEmpty ? kind == .game ? "(no game)" : "(no name)" : name,
+            "name": name.isEmpty && kind == .game ? "(no game)" : Pages.displayName(name),
             "path": (try? RecordName(record)).map(Pages.path).shown, "bar": SVGImage.meter(part),
             "cells": cells,
         ]
@@ -174,7 +174,7 @@ struct FigureCharts {
         guard rivals.count > 1 else { return false }
         var wins: [String: [String: Int]] = [:]
         for rivalry in figures.rivalries { wins[rivalry.winner, default: [:]][rivalry.loser] = rivalry.wins }
-        let names = Self.shortened(rivals.map { $0.name.isEmpty ? "(no name)" : $0.name })
+        let names = Self.shortened(rivals.map { Pages.displayName($0.name) })
         return [
             "columns": names,
             "rows": zip(rivals, names).map { row, name in

@@ -80,7 +80,7 @@ extension Pages {
             }
         let kind = RecordKind(rawValue: record.recordName.recordType)
         return [
-            "id": "\(record.recordName)", "title": record.title ?? "(no name)",
+            "id": "\(record.recordName)", "title": displayName(record.title),
             "noun": kind?.noun ?? record.recordName.recordType, "date": reader.moment(record.deletedAt),
             "machine": machine, "until": reader.day(record.restorableUntil),
             "companions": record.companions == 0

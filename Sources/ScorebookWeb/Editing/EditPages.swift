@@ -76,7 +76,7 @@ extension Pages {
     private func personPage(_ name: RecordName) async throws -> EditPage {
         let person: Person = try await scorebook.record("\(name)")
         return EditPage(
-            title: person.name.isEmpty ? "(no name)" : person.name,
+            title: Self.displayName(person.name),
             fields: [
                 EditField(name: "name", label: "Name", kind: .line(maximum: 500)),
                 EditField(
@@ -111,7 +111,7 @@ extension Pages {
     private func gamePage(_ name: RecordName) async throws -> EditPage {
         let game: Game = try await scorebook.record("\(name)")
         return EditPage(
-            title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)",
+            title: Self.displayName(game.name),
             fields: [
                 EditField(name: "name", label: "Name", kind: .line(maximum: 500)),
                 EditField(

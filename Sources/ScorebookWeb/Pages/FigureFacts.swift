@@ -16,13 +16,13 @@ extension Pages {
         if let friend = figures.persons.first {
             facts.append(
                 fact(
-                    "Best friend at the table", friend.name.isEmpty ? "(no name)" : friend.name,
+                    "Best friend at the table", displayName(friend.name),
                     path: link(friend.recordName), more: ", \(plays(friend.results.plays, reader)) together"))
         }
         if let nemesis = figures.nemesis, let versus = nemesis.versus {
             facts.append(
                 fact(
-                    "Nemesis", nemesis.name.isEmpty ? "(no name)" : nemesis.name,
+                    "Nemesis", displayName(nemesis.name),
                     path: link(nemesis.recordName),
                     more: ", \(reader.number(versus.losses)) lost and \(reader.number(versus.wins)) won"))
         }
@@ -46,7 +46,7 @@ extension Pages {
             facts.append(
                 fact(
                     "Best score", reader.points(best.points), path: link(best.match),
-                    more: " by \(best.person.isEmpty ? "(no name)" : best.person)"))
+                    more: " by \(displayName(best.person))"))
         }
         return facts + ends(figures, query("game", game.recordName), reader)
     }

@@ -15,7 +15,7 @@ extension Pages {
         let reader = context.reader
         let charts = FigureCharts(figures: figures, reader: reader)
         return try render(
-            "game", title: game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)", section: "/games",
+            "game", title: Self.displayName(game.name), section: "/games",
             [
                 "pictures": try await pictures(of: name, game.name ?? ""),
                 "path": Self.path(name), "query": Self.query("game", name),
@@ -26,7 +26,7 @@ extension Pages {
                 "hasBest": !figures.records.isEmpty,
                 "best": figures.records.prefix(10).map { best in
                     [
-                        "person": best.person.isEmpty ? "(no name)" : best.person,
+                        "person": Self.displayName(best.person),
                         "points": reader.points(best.points),
                         "day": best.day.map(reader.calendarDay) ?? "–", "path": Self.link(best.match) ?? "",
                     ]

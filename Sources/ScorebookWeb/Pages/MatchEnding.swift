@@ -50,7 +50,7 @@ extension Pages {
             "hasTeams": sheet.players.contains { $0.team != nil },
             "teams": sheet.bySeat.enumerated().map { index, line in
                 [
-                    "index": index, "id": "\(line.recordName)", "name": person(line),
+                    "index": index, "id": "\(line.recordName)", "name": displayName(line.person),
                     "team": oneLine(line.team),
                 ] as [String: Any]
             },
@@ -64,7 +64,7 @@ extension Pages {
         case .lost: return "All have lost."
         case nil: break
         }
-        let first = sheet.bySeat.filter { leads($0, sheet) }.map { BidiText.isolated(person($0)) }
+        let first = sheet.bySeat.filter { leads($0, sheet) }.map { BidiText.isolated(displayName($0.person)) }
         guard !first.isEmpty, sheet.players.count > 1 || !sheet.isUnfinished else { return nil }
         let verb =
             switch (sheet.isUnfinished, first.count == 1) {
@@ -74,10 +74,6 @@ extension Pages {
             case (false, false): "have won"
             }
         return "\(sentence(first) ?? "") \(verb)."
-    }
-
-    static func person(_ line: MatchSheet.Line) -> String {
-        line.person.isEmpty ? "(no name)" : line.person
     }
 
     /// Whether a player has won, or would win if the match were over now.

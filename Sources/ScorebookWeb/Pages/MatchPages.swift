@@ -87,7 +87,7 @@ extension Pages {
             "entry": UUID().uuidString.lowercased(), "round": round.shown,
             "fields": sheet.bySeat.map { line in
                 [
-                    "id": "\(line.recordName)", "name": person(line),
+                    "id": "\(line.recordName)", "name": displayName(line.person),
                     "value": line.scores.first { $0.round == round }?.written ?? "",
                 ] as [String: Any]
             },
@@ -121,7 +121,8 @@ extension Pages {
         return [
             "players": seats.map { line in
                 [
-                    "name": person(line), "path": path(line.personRecord), "team": line.team.shown,
+                    "name": displayName(line.person), "path": path(line.personRecord),
+                    "team": line.team.shown,
                     "role": line.role.shown, "began": line.startPlayer == true, "leads": leads(line, sheet),
                 ] as [String: Any]
             },
@@ -191,17 +192,15 @@ extension Pages {
             return try json(
                 ScoreAnswer(
                     conflicts: outcome.conflicts.map {
-                        .init(player: "\($0.player)", name: $0.person, present: $0.present, typed: $0.typed)
-                    }, gone: outcome.gone.map { .init(name: Self.name($0), typed: $0.typed) },
+                        .init(
+                            player: "\($0.player)", name: Self.displayName($0.person), present: $0.present,
+                            typed: $0.typed)
+                    }, gone: outcome.gone.map { .init(name: Self.displayName($0.person), typed: $0.typed) },
                     run: try await scorebook.hasWritten("\(run)") ? run : nil),
                 isWhole ? .ok : .conflict)
         }
         guard !isWhole else { return try await saved(run, at: Self.path(match)) }
         return try conflictPage(outcome, form, match, context)
-    }
-
-    private static func name(_ gone: ScoreEntry.Outcome.Gone) -> String {
-        gone.person.isEmpty ? "(no name)" : gone.person
     }
 
     /// Says what was not written, and asks about the scores that others were faster with.
@@ -214,11 +213,12 @@ extension Pages {
             [
                 "path": Self.path(match), "round": form.round.shown, "entry": UUID().uuidString.lowercased(),
                 "gone": outcome.gone.map {
-                    ["name": BidiText.isolated(Self.name($0)), "typed": $0.typed]
+                    ["name": BidiText.isolated(Self.displayName($0.person)), "typed": $0.typed]
                 }, "isDisputed": isDisputed,
                 "conflicts": outcome.conflicts.map { conflict in
                     [
-                        "id": "\(conflict.player)", "name": conflict.person, "present": conflict.present,
+                        "id": "\(conflict.player)", "name": Self.displayName(conflict.person),
+                        "present": conflict.present,
                         "typed": conflict.typed,
                     ]
                 },

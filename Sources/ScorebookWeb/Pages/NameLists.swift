@@ -51,10 +51,15 @@ extension Pages {
     /// A person or game as lists show it.
     private static func line(_ record: RecentRecord, _ reader: Reader) -> [String: Any] {
         [
-            "path": path(record.recordName), "name": record.name.isEmpty ? "(no name)" : record.name,
+            "path": path(record.recordName), "name": displayName(record.name),
             "matches": record.matches == 1 ? "1 match" : "\(reader.number(record.matches)) matches",
             "last": record.lastDate.map(reader.day).shown,
         ]
+    }
+
+    /// Returns the name of a person, game or record as pages show it: words in place of none.
+    static func displayName(_ name: String?) -> String {
+        name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)"
     }
 
     // MARK: Pages of a list

@@ -16,7 +16,7 @@ extension Pages {
         let reader = context.reader
         let charts = FigureCharts(figures: figures, reader: reader)
         return try render(
-            "person", title: person.name.isEmpty ? "(no name)" : person.name, section: "/people",
+            "person", title: Self.displayName(person.name), section: "/people",
             [
                 "pictures": try await pictures(of: name, person.name), "path": Self.path(name),
                 "query": Self.query("person", name), "hasPlays": figures.plays > 0,
@@ -37,7 +37,7 @@ extension Pages {
                 "hasBest": !figures.records.isEmpty,
                 "best": figures.records.map { best in
                     [
-                        "game": best.game.isEmpty ? "(no name)" : best.game,
+                        "game": Self.displayName(best.game),
                         "points": reader.points(best.points),
                         "day": best.day.map(reader.calendarDay) ?? "–", "path": Self.link(best.match) ?? "",
                     ]
@@ -51,7 +51,7 @@ extension Pages {
         _ name: String, _ kind: RecordKind, _ record: String, _ results: Results, _ reader: Reader
     ) -> [String: Any] {
         [
-            "name": name.isEmpty ? "(no name)" : name, "plays": reader.number(results.plays),
+            "name": displayName(name), "plays": reader.number(results.plays),
             "path": (try? RecordName(record)).map(path) ?? "",
             "rate": (results.competitive.rate ?? results.cooperative.rate).map(reader.percent) ?? "–",
         ]

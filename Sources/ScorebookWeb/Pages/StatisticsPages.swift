@@ -57,14 +57,14 @@ extension Pages {
             "hIndex": (asked.game == nil ? Self.hIndex(shown.hIndex, context.reader) : nil).shown,
         ]
         content["years"] = years(whole, asked)
-        content["person"] = asked.person.map(Self.name) ?? ""
-        content["game"] = asked.game.map(Self.name) ?? ""
+        content["person"] = asked.person.map { Self.displayName($0.name) } ?? ""
+        content["game"] = asked.game.map { Self.displayName($0.name) } ?? ""
         content["year"] = asked.year.map(String.init) ?? ""
         content["isYear"] = asked.year != nil
         content["isFiltered"] = asked.person != nil || asked.game != nil
         content["about"] = [
-            asked.person.map { ["path": Self.path($0.recordName), "name": Self.name($0)] },
-            asked.game.map { ["path": Self.path($0.recordName), "name": Self.name($0)] },
+            asked.person.map { ["path": Self.path($0.recordName), "name": Self.displayName($0.name)] },
+            asked.game.map { ["path": Self.path($0.recordName), "name": Self.displayName($0.name)] },
         ].compactMap(\.self)
         content["personNames"] = whole.persons.prefix(Self.offeredNames).map(\.name)
         content["gameNames"] = whole.games.prefix(Self.offeredNames).map(\.name)
@@ -84,19 +84,14 @@ extension Pages {
     }
 
     private static func title(_ asked: Asked) -> String {
-        let names = [asked.person.map(name), asked.game.map(name)].compactMap(\.self)
+        let names = [asked.person.map { displayName($0.name) }, asked.game.map { displayName($0.name) }]
+            .compactMap(\.self)
         switch (names.isEmpty, asked.year) {
         case (true, nil): return "Statistics"
         case (true, let year?): return "\(year) in review"
         case (false, nil): return names.joined(separator: ", ")
         case (false, let year?): return "\(names.joined(separator: ", ")) in \(year)"
         }
-    }
-
-    private static func name(_ person: Person) -> String { person.name.isEmpty ? "(no name)" : person.name }
-
-    private static func name(_ game: Game) -> String {
-        game.name.flatMap { $0.isEmpty ? nil : $0 } ?? "(no name)"
     }
 
     /// Links to each year with plays, and to all of them, the last one first.

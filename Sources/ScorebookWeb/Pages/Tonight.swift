@@ -43,12 +43,12 @@ extension Pages {
     private static func gameChoice(_ game: (recordName: RecordName, name: String)) -> [String: Any] {
         [
             "path": path("/new", [("game", "\(game.recordName)")]),
-            "name": game.name.isEmpty ? "(no name)" : game.name,
+            "name": displayName(game.name),
         ]
     }
 
     private static func choice(_ record: (recordName: RecordName, name: String)) -> [String: Any] {
-        ["id": "\(record.recordName)", "name": record.name.isEmpty ? "(no name)" : record.name]
+        ["id": "\(record.recordName)", "name": displayName(record.name)]
     }
 
     /// The second step: the players of a new match.
@@ -139,7 +139,7 @@ extension Pages {
     /// - Parameter isAmongOpen: whether the whole list is of unfinished matches, so that no line has to say it.
     static func line(_ match: MatchListing, _ reader: Reader, isAmongOpen: Bool = false) -> [String: Any] {
         func names(_ names: [String]) -> String {
-            names.map { $0.isEmpty ? "(no name)" : BidiText.isolated($0) }.joined(separator: ", ")
+            names.map { BidiText.isolated(displayName($0)) }.joined(separator: ", ")
         }
         return [
             "path": path(match.recordName), "game": match.game.isEmpty ? "(no game)" : match.game,

@@ -24,12 +24,12 @@ extension Pages {
         }
         if let game = shown.games.first {
             add(
-                "Game of the year", game.name.isEmpty ? "(no name)" : game.name, path: link(game.recordName),
+                "Game of the year", displayName(game.name), path: link(game.recordName),
                 more: ", \(plays(game.results.plays, reader))")
         }
         let new = whole.games.filter { $0.firstDay.flatMap { Int($0.prefix(4)) } == year }
         if shown.streaks == nil, !new.isEmpty {
-            let names = new.prefix(5).map { $0.name.isEmpty ? "(no name)" : $0.name }
+            let names = new.prefix(5).map { displayName($0.name) }
             add(
                 "First time on the table", reader.number(new.count),
                 more: ": " + names.joined(separator: ", ") + (new.count > names.count ? "…" : ""))
@@ -45,14 +45,14 @@ extension Pages {
         if let person = shown.persons.first {
             add(
                 shown.streaks == nil ? "Most at the table" : "Most with",
-                person.name.isEmpty ? "(no name)" : person.name,
+                displayName(person.name),
                 path: link(person.recordName), more: ", \(plays(person.results.plays, reader))")
         }
         let winner = shown.persons.max { $0.results.competitive.wins < $1.results.competitive.wins }
         if shown.streaks == nil, let winner, winner.results.competitive.wins > 0 {
             let tally = winner.results.competitive
             add(
-                "Most wins", winner.name.isEmpty ? "(no name)" : winner.name, path: link(winner.recordName),
+                "Most wins", displayName(winner.name), path: link(winner.recordName),
                 more: ", \(reader.number(tally.wins)) of \(reader.number(tally.decided))")
         }
         return facts
