@@ -3,19 +3,27 @@ import PeerSyncStore
 
 /// Performs the actions that a session's machine asks for.
 extension PeerSession {
-    func perform(_ actions: ArraySlice<Session.Action>) async {
-        for action in actions {
+    /// What an action leads to comes before what stands behind it. Of a list with an action that fails, the rest is left out.
+    func perform(_ actions: Actions) async {
+        var lists = [actions]
+        while var list = lists.popLast() {
+            guard let action = list.popFirst() else { continue }
             do {
-                try await perform(action)
+                let next = try await perform(action)
+                lists += [list, next]
             } catch  where isCancellation(error) {
-                return
+                continue
             } catch {
-                return await fail(error)
+                lists.append(take(failure(error)))
             }
         }
     }
 
-    private func perform(_ action: Session.Action) async throws {
+    /// Performs an action, and hands the machine what comes of it.
+    ///
+    /// - Returns: the actions to which that leads. To perform them here would make a call within a call for each step of a
+    ///   session, and a task keeps the memory that its deepest call took.
+    private func perform(_ action: Session.Action) async throws -> Actions {
         switch action {
         case .send(let message): try outbox.send(message)
         case .leave: outbox.finish()
@@ -23,39 +31,40 @@ extension PeerSession {
             let (peer, refusal) = try await engine.store.peers.identify(key: key.bytes)
             parts.withLock { $0.peer = peer }
             let told = refusal.flatMap { ProtocolError(toldToPeer: $0) }
-            await handle { machine in
+            return take { machine in
                 told.map { machine.peerFound(nil, orElse: $0) } ?? machine.peerFound(peer?.name)
             }
-        case .beginPairingAttempt: try await beginPairingAttempt()
-        case .endPairingAttempt(let succeeded): try await endPairingAttempt(succeeded: succeeded)
-        case .keepPeer(let key, let displayName): try await keepPeer(key, displayName)
+        case .beginPairingAttempt: return try await beginPairingAttempt()
+        case .endPairingAttempt(let succeeded): return try await endPairingAttempt(succeeded: succeeded)
+        case .keepPeer(let key, let displayName): return try await keepPeer(key, displayName)
         case .authenticated(let didPair): await noteAuthenticated(didPair: didPair)
-        case .readOffers: try await readOffers()
+        case .readOffers: return try await readOffers()
         case .enter(let instance): try await enter(instance)
         case .ask(let question): ask(question)
         case .checkPairing: _ = try await currentGrants()
         case .readTokens(let ids):
             let tokens = try await engine.store.exchange.receivedTokens(of: peer, in: ids)
-            await handle { $0.tokensRead(tokens) }
-        case .share(let plan): try await share(plan)
+            return take { $0.tokensRead(tokens) }
+        case .share(let plan): return try await share(plan)
         case .open(let entries): try await open(entries)
         case .startOver(let entries): try await startOver(entries)
         case .readGrants:
             let grants = try await currentGrants()
-            await handle { $0.grantsRead(grants) }
+            return take { $0.grantsRead(grants) }
         case .exchange: exchange()
         case .begin(let number, let held, let peerTakesWrites):
-            try await zone(number).begin(heldByPeer: held, peerTakesWrites: peerTakesWrites)
+            return try await zone(number).begin(heldByPeer: held, peerTakesWrites: peerTakesWrites)
         case .noteBegun(let number, let token): try await zone(number).noteBegun(at: token)
-        case .zone(let number, let action): try await zone(number).perform(action)
+        case .zone(let number, let action): return try await zone(number).perform(action)
         case .noteRefused(let number, let reason, let names):
             try await zone(number).noteRefused(names, reason: reason)
-        case .noteInSync(let number, let digest): try await zone(number).noteInSync(digest)
+        case .noteInSync(let number, let digest): return try await zone(number).noteInSync(digest)
         case .file(let message): try await files?.received(message)
-        case .readHousehold: try await readHousehold()
-        case .tellHousehold(let digest): try await tellHousehold(unless: digest)
-        case .takeHousehold(let told): try await takeHousehold(told)
+        case .readHousehold: return try await readHousehold()
+        case .tellHousehold(let digest): return try await tellHousehold(unless: digest)
+        case .takeHousehold(let told): return try await takeHousehold(told)
         }
+        return []
     }
 
     // MARK: Exchanging

@@ -9,7 +9,7 @@ extension PeerSession {
     func conclude() async throws -> SyncReport? {
         do {
             // A session that ends right after the store has kept the peer was no failed attempt.
-            try await endPairingAttempt(succeeded: parts.withLock { $0.peer != nil })
+            await perform(try await endPairingAttempt(succeeded: parts.withLock { $0.peer != nil }))
         } catch {
             // The attempt counts in any case. Nobody can try the code again before this program ends.
             engine.logger.warning("the end of an attempt to pair cannot be noted: \(error)")

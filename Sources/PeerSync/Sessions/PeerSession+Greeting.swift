@@ -6,32 +6,32 @@ import PeerSyncStore
 
 /// The actions until the two sides have agreed: pairing, greeting, and what becomes of the zones.
 extension PeerSession {
-    func beginPairingAttempt() async throws {
+    func beginPairingAttempt() async throws -> Actions {
         let network = NetworkAddress(address).description
         // One address must not use up code after code, nor block others with attempts that are refused again and
         // again.
         try await engine.store.peers.checkPairingAttempt(from: network)
         let attempt = try await engine.pairing.beginAttempt(from: network)
         parts.withLock { $0.attempt = attempt }
-        await handle { $0.pairingAttemptBegan(attempt.code) }
+        return take { $0.pairingAttemptBegan(attempt.code) }
     }
 
     /// Ends the attempt, if there is one, even in a task that was cancelled: the code would stay busy.
-    func endPairingAttempt(succeeded: Bool) async throws {
+    func endPairingAttempt(succeeded: Bool) async throws -> Actions {
         let attempt = parts.withLock { parts in
             defer { parts.attempt = nil }
             return parts.attempt
         }
-        guard let attempt else { return }
+        guard let attempt else { return [] }
         let left = try await Task { [engine] in
             try await engine.pairing.endAttempt(attempt, succeeded: succeeded)
         }.value
-        guard !succeeded else { return }
+        guard !succeeded else { return [] }
         engine.onEvent(.pairingFailed(address: address, attemptsLeft: left))
-        await handle { $0.pairingAttemptFailed(attemptsLeft: left) }
+        return take { $0.pairingAttemptFailed(attemptsLeft: left) }
     }
 
-    func keepPeer(_ key: PublicKey, _ displayName: String) async throws {
+    func keepPeer(_ key: PublicKey, _ displayName: String) async throws -> Actions {
         let peer =
             if purpose.call == nil {
                 try await engine.keepCaller(
@@ -42,7 +42,7 @@ extension PeerSession {
                     key: key.bytes, name: displayName, introductionIsDue: true)
             }
         parts.withLock { $0.peer = peer }
-        await handle { $0.peerKept(peer.name) }
+        return take { $0.peerKept(peer.name) }
     }
 
     func noteAuthenticated(didPair: Bool) async {
@@ -53,9 +53,9 @@ extension PeerSession {
         try? await connection.channel.setOption(.recvAllocator, value: SocketOptions.peersBuffer).get()
     }
 
-    func readOffers() async throws {
+    func readOffers() async throws -> Actions {
         let (offers, held, declined) = try await engine.offers(to: peer)
-        await handle {
+        return take {
             $0.offersRead(offers, held: held, declined: declined, clock: self.engine.store.now())
         }
     }
@@ -99,7 +99,7 @@ extension PeerSession {
         }
     }
 
-    func share(_ plan: ZonePlan) async throws {
+    func share(_ plan: ZonePlan) async throws -> Actions {
         let peer = try peer
         let hasRecords =
             try await plan.replaces
@@ -114,7 +114,7 @@ extension PeerSession {
         }
         // Who had nothing has lost nothing.
         if let backup, hasRecords { engine.onEvent(.replaced(name: peer.name, backup: backup.url)) }
-        await handle { $0.shared() }
+        return take { $0.shared() }
     }
 
     func open(_ entries: [ZoneAgreement.Entry]) async throws {

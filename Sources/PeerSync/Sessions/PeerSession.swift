@@ -81,6 +81,9 @@ final class PeerSession: Sendable {
 
     // MARK: The machine
 
+    /// Some of the actions that the machine asks for, in its order.
+    typealias Actions = ArraySlice<Session.Action>
+
     /// Hands an event to the machine, and performs the resulting actions.
     func handle(_ event: (inout Session) -> [Session.Action]) async {
         await perform(take(event))
@@ -93,7 +96,7 @@ final class PeerSession: Sendable {
     /// under the lock: an older deadline must not replace a newer one.
     ///
     /// - Returns: the remaining actions.
-    private func take(_ event: (inout Session) -> [Session.Action]) -> ArraySlice<Session.Action> {
+    func take(_ event: (inout Session) -> [Session.Action]) -> Actions {
         let actions = machine.withLock { machine in
             var actions = event(&machine)[...]
             while case .send(let message)? = actions.first {
@@ -127,8 +130,10 @@ final class PeerSession: Sendable {
     }
 
     /// Ends the session because of an error that the machine has not found itself.
-    func fail(_ error: any Error) async {
-        await handle { $0.failed(error, toldToPeer: ProtocolError(toldToPeer: error)) }
+    func fail(_ error: any Error) async { await handle(failure(error)) }
+
+    func failure(_ error: any Error) -> (inout Session) -> [Session.Action] {
+        { $0.failed(error, toldToPeer: ProtocolError(toldToPeer: error)) }
     }
 
     /// Says goodbye and ends, without waiting for either.

@@ -27,6 +27,8 @@ package enum SocketOptions {
     package static func wrap(_ channel: any Channel) throws -> ByteChannel {
         if let options = channel.syncOptions {
             try options.setOption(.recvAllocator, value: strangersBuffer)
+            // NIO keeps a buffer for each read that it may do at once.
+            try options.setOption(.maxMessagesPerRead, value: 1)
             try options.setOption(.tcpOption(.tcp_nodelay), value: 1)
             // Some systems lack this option, and everything works without it.
             try? options.setOption(.tcpOption(notSentLowWaterMark), value: unsentLimit)

@@ -247,10 +247,10 @@ final class ZoneWorker: Sendable {
     // MARK: What the session asks for
 
     /// Begins to send, from the token that the peer holds if this store issued it.
-    func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws {
+    func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws -> PeerSession.Actions {
         try await peerZone.noteOwnRights(peerTakesWrites ? .write : .read)
         let begin = try await peerZone.read { try $0.begin($1, heldByPeer: held) }
-        await session.handle {
+        return session.take {
             $0.began(
                 zone: self.number, at: begin.start, isHeldTokenVoid: begin.isHeldTokenVoid,
                 recordCount: begin.recordCount)
@@ -268,7 +268,7 @@ final class ZoneWorker: Sendable {
         engine.onEvent(.peerRefusedRecords(name: peerName, names, reason.reason))
     }
 
-    func perform(_ action: ZoneExchange.Action) async throws {
+    func perform(_ action: ZoneExchange.Action) async throws -> PeerSession.Actions {
         switch action {
         // The session sends.
         case .send: break
@@ -282,35 +282,36 @@ final class ZoneWorker: Sendable {
             reportProgress(batch.records.count)
         case .acknowledged(let token): try await peerZone.write { try $0.acknowledge($1, token) }
         case .voidReceived: try await peerZone.write { try $0.voidReceived($1) }
-        case .checkRecords: try await checkRecords()
+        case .checkRecords: return try await checkRecords()
         case .takeInventory:
             let (items, token) = try await peerZone.read { try $0.inventory($1) }
             inventory.withLock { $0 = items }
-            await session.handle { $0.inventoryTaken(items, at: token, zone: self.number) }
+            return session.take { $0.inventoryTaken(items, at: token, zone: self.number) }
         case .resolve(let ids):
             guard let inventory = inventory.withLock({ $0.take() }) else {
                 preconditionFailure("a comparison ends that never began")
             }
             let names = try await peerZone.read { try $0.names($1, of: ids, in: inventory) }
             setUnsent { _ in names.count }
-            await session.handle { $0.resolved(names, zone: self.number) }
+            return session.take { $0.resolved(names, zone: self.number) }
         case .compare(let theirs):
             let ours = try await peerZone.read { try $0.summary($1) }
-            await session.handle { $0.compared(ours, with: theirs, zone: self.number) }
+            return session.take { $0.compared(ours, with: theirs, zone: self.number) }
         case .wake: raise()
         }
+        return []
     }
 
-    private func checkRecords() async throws {
+    private func checkRecords() async throws -> PeerSession.Actions {
         if let found = try await engine.store.upkeep.repairIfNeeded() {
             repair.withLock { $0 = found }
             engine.onEvent(.mended(found))
         }
-        await session.handle { $0.recordsChecked(zone: self.number) }
+        return session.take { $0.recordsChecked(zone: self.number) }
     }
 
     /// Notes that both sides are in sync, and tells the user if that is news.
-    func noteInSync(_ digest: ZoneDigest) async throws {
+    func noteInSync(_ digest: ZoneDigest) async throws -> PeerSession.Actions {
         let statistics = session.statistics.current
         let moved = statistics.recordsSent + statistics.recordsReceived
         let isNews = lastReport.withLock { last in
@@ -324,7 +325,7 @@ final class ZoneWorker: Sendable {
                 .inSync(
                     name: peerName, zone: nameIfNotDefault, digest, statistics))
         }
-        await session.handle { $0.inSyncNoted(zone: self.number) }
+        return session.take { $0.inSyncNoted(zone: self.number) }
     }
 
     private func reportProgress(_ records: Int) {
