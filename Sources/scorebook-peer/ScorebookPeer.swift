@@ -4,6 +4,7 @@ import ArgumentParser
 enum Main {
     static func main() async {
         CrashSignals.spareTheLiving()
+        Terminal.outliveReaders()
         Arenas.setLimit()
         let arguments = CommandLine.arguments.dropFirst().map(NegativeNumber.masked)
         do {

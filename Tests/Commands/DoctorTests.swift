@@ -129,7 +129,12 @@ import Testing
         try await withTwoMachines { kitchen, study in
             let listener = try await kitchen.listen()
             let own = try await kitchen.doctor(port: listener.port)
-            #expect(own.finding("listeningToItself")?.subject == listener.address, "\(own)")
+            // macOS does not list who listens where.
+            #if os(Linux)
+                #expect(own.finding("listeningToItself")?.subject == listener.address, "\(own)")
+            #else
+                #expect(own.problems.isEmpty, "\(own)")
+            #endif
             try await study.addGame("Catan")
             let other = try await study.doctor(port: listener.port)
             #expect(other.exitCode == 69 && other.problems == ["portTaken"], "\(other)")

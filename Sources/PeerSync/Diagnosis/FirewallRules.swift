@@ -84,6 +84,13 @@ public enum FirewallRules {
         return judged([(.stops, false, true)] + rules, program: "ufw")
     }
 
+    /// Reads the answer of `socketfilterfw --getglobalstate` on macOS. It says whether the firewall is on, not which programs a
+    /// person has let through.
+    public static func macOS(_ text: String) -> NetworkFacts.Firewall {
+        // 1 keeps out what nobody has allowed, 2 everything.
+        text.contains("State = 1") || text.contains("State = 2") ? .mayBlock(program: "macOS") : .open
+    }
+
     /// The first rule that names the port decides; otherwise whatever stops all.
     private static func judged(_ rules: [Rule?], program: String) -> NetworkFacts.Firewall {
         let rules = rules.compactMap(\.self)

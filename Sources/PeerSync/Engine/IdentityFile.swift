@@ -1,5 +1,6 @@
 import Foundation
 import PeerSyncChannel
+import PeerSyncStore
 
 /// The file that holds an identity: a line of text with the secret key in hexadecimal, which only its owner can read.
 ///
@@ -100,7 +101,7 @@ struct IdentityFile {
         let isWritten = line.withUnsafeBytes { bytes in
             Foundation.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count
         }
-        guard isWritten, fsync(descriptor) == 0 else {
+        guard isWritten, PosixFile.synchronize(descriptor) else {
             let error = failure("write")
             unlink(path)
             throw error
@@ -112,7 +113,7 @@ struct IdentityFile {
     private func syncDirectory() {
         let descriptor = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        _ = fsync(descriptor)
+        _ = PosixFile.synchronize(descriptor)
         close(descriptor)
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -22,6 +23,19 @@ package final class FileWatch: @unchecked Sendable {
     deinit {
         for source in sources { source.cancel() }
         continuation.finish()
+    }
+
+    /// Calls `handle` on the queue when something has happened, and then looks away for the pause.
+    private static func observe(
+        _ source: any DispatchSourceProtocol, on queue: DispatchQueue, handle: @escaping @Sendable () -> Void
+    ) {
+        nonisolated(unsafe) let source = source
+        source.setEventHandler {
+            handle()
+            // A large transaction writes page after page, and each page is an event.
+            source.suspend()
+            queue.asyncAfter(deadline: .now() + pause) { source.resume() }
+        }
     }
 
     #if canImport(Glibc)
@@ -48,13 +62,9 @@ package final class FileWatch: @unchecked Sendable {
             }
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let queue = DispatchQueue(label: "PeerSync.file-watch")
-            nonisolated(unsafe) let source = DispatchSource.makeReadSource(
-                fileDescriptor: descriptor, queue: queue)
-            source.setEventHandler {
+            let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+            Self.observe(source, on: queue) {
                 if Self.drain(descriptor, name) { continuation.yield() }
-                // A large transaction writes page after page, and each page is an event.
-                source.suspend()
-                queue.asyncAfter(deadline: .now() + Self.pause) { source.resume() }
             }
             source.setCancelHandler { close(descriptor) }
             source.activate()
@@ -93,32 +103,48 @@ package final class FileWatch: @unchecked Sendable {
         convenience init?(database path: String) {
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
             // The log stays while a connection is open, and this process has one.
-            self.init(all: [file, file + "-wal"])
+            self.init([file, file + "-wal"].map(Self.kept), closesThem: false)
         }
 
         /// - Returns: nil when the folder is not there.
         package convenience init?(folder path: String) {
-            self.init(all: [path])
+            self.init([Self.opened(path)], closesThem: true)
         }
 
-        private init?(all paths: [String]) {
+        /// The files of all databases that were watched. They stay open: a process that closes any descriptor of a file loses
+        /// all its locks on the file, also those that SQLite holds.
+        private static let descriptors = Mutex<[FileIdentity: Int32]>([:])
+
+        /// - Returns: a descriptor that stays open for the life of the process; negative if there is none.
+        private static func kept(_ path: String) -> Int32 {
+            descriptors.withLock { kept in
+                var status = stat()
+                if stat(path, &status) == 0, let known = kept[FileIdentity(status)] { return known }
+                let descriptor = opened(path)
+                if fstat(descriptor, &status) == 0 { kept[FileIdentity(status)] = descriptor }
+                return descriptor
+            }
+        }
+
+        private static func opened(_ path: String) -> Int32 { open(path, O_EVTONLY | O_CLOEXEC) }
+
+        /// - Returns: nil when one of the descriptors is negative.
+        private init?(_ descriptors: [Int32], closesThem: Bool) {
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let queue = DispatchQueue(label: "PeerSync.file-watch")
             var sources: [any DispatchSourceFileSystemObject] = []
-            for watched in paths {
-                let descriptor = open(watched, O_EVTONLY)
-                guard descriptor >= 0 else { continue }
+            for descriptor in descriptors where descriptor >= 0 {
                 let source = DispatchSource.makeFileSystemObjectSource(
                     fileDescriptor: descriptor, eventMask: [.write, .extend, .delete, .rename], queue: queue)
-                source.setEventHandler { continuation.yield() }
-                source.setCancelHandler { close(descriptor) }
+                Self.observe(source, on: queue) { continuation.yield() }
+                if closesThem { source.setCancelHandler { close(descriptor) } }
                 source.activate()
                 sources.append(source)
             }
             self.changes = changes
             self.continuation = continuation
             self.sources = sources
-            guard sources.count == paths.count else { return nil }
+            guard sources.count == descriptors.count else { return nil }
         }
     #endif
 }

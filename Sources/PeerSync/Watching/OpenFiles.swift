@@ -11,14 +11,8 @@ struct OpenFiles: Sendable {
         let path: String
     }
 
-    /// A file's identity, whatever its name.
-    private struct Identity: Sendable, Equatable {
-        let device: UInt64
-        let number: UInt64
-    }
-
     private enum Presence: Equatable {
-        case there(Identity)
+        case there(FileIdentity)
         case gone
         /// The system does not say, for example because the disk fails. Reads and writes then fail by themselves.
         case unknown
@@ -29,11 +23,11 @@ struct OpenFiles: Sendable {
                 self = [ENOENT, ENOTDIR].contains(errno) ? .gone : .unknown
                 return
             }
-            self = .there(Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino)))
+            self = .there(FileIdentity(status))
         }
     }
 
-    private let files: [(path: String, identity: Identity)]
+    private let files: [(path: String, identity: FileIdentity)]
     private let log: String
 
     /// Notes the files of an open database that was used before.
@@ -61,4 +55,16 @@ struct OpenFiles: Sendable {
 
     /// The log, when the database should have one, and it was gone already at ``init(database:)``.
     var earlyLoss: Loss? { files.contains { $0.path == log } ? nil : Loss(path: log) }
+}
+
+/// Which file it is, whatever its name.
+struct FileIdentity: Sendable, Hashable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init(_ status: stat) {
+        // macOS has negative numbers of devices.
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(status.st_ino)
+    }
 }

@@ -3,11 +3,17 @@ import Foundation
 /// An open file. Its calls block, so use it on threads that may block.
 package final class PosixFile: @unchecked Sendable {
     // Sendable: the descriptor never changes, and any thread may make the calls that take it.
-    private let descriptor: Int32
+    let descriptor: Int32
 
+    /// Opens a file, or a folder.
+    ///
+    /// - Parameters:
+    ///   - path: its path. Nothing is opened through a link in its last part.
+    ///   - folder: the open folder in which it is, if the path is a name there.
     /// - Throws: ``PosixError``.
-    package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws {
-        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
+    package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600, in folder: PosixFile? = nil) throws {
+        descriptor = openat(
+            folder?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { throw PosixError() }
     }
 
@@ -74,11 +80,18 @@ package final class PosixFile: @unchecked Sendable {
 
     /// Makes all writes durable.
     package func synchronize() throws {
+        guard Self.synchronize(descriptor) else { throw PosixError() }
+    }
+
+    /// Makes all writes to an open file durable.
+    ///
+    /// - Returns: false when that failed; `errno` says why.
+    package static func synchronize(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
             // On Darwin, fsync alone leaves the data in the drive's cache.
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         #endif
-        guard fsync(descriptor) == 0 else { throw PosixError() }
+        return fsync(descriptor) == 0
     }
 
     /// Locks the file against all other processes; returns false when another one holds it.

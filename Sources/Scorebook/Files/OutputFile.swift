@@ -92,7 +92,7 @@ final class OutputFile: Sendable {
     /// - Throws: ``ScorebookError`` `notWritable`; the file is unchanged then.
     func finish() throws {
         if case .regular = kind {
-            guard fsync(descriptor) == 0 else { throw Self.failed(name) }
+            guard isDurable() else { throw Self.failed(name) }
         }
         isFinished.withLock { $0 = true }
         // Some file systems report only now that there is no room.
@@ -105,6 +105,15 @@ final class OutputFile: Sendable {
         guard directory >= 0 else { return }
         fsync(directory)
         close(directory)
+    }
+
+    /// Makes the bytes durable, and says whether that went well.
+    private func isDurable() -> Bool {
+        #if canImport(Darwin)
+            // On Darwin, fsync alone leaves the bytes in the drive's cache.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
     }
 
     private func rename(_ partial: String, to path: String) throws {

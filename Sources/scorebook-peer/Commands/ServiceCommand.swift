@@ -27,9 +27,9 @@ struct ServiceCommand: AsyncParsableCommand {
         func run() async throws {
             let manager = ServiceManager.ofThisSystem
             let file = try manager.file()
-            let text = ServiceFile(
-                manager: manager, program: try ServiceCommand.thisProgram(), store: try storeOptions.unusual()
-            ).text
+            let text = try ServiceFile(
+                manager: manager, program: ServiceCommand.thisProgram(), store: storeOptions.unusual()
+            ).text()
             try await NIOThreadPool.singleton.runIfActive {
                 try ServiceCommand.checkOurs(file)
                 try manager.check()
@@ -85,7 +85,7 @@ struct ServiceCommand: AsyncParsableCommand {
             let file = ServiceFile(
                 manager: manager ?? .ofThisSystem, program: try program ?? ServiceCommand.thisProgram(),
                 store: try storeOptions.unusual())
-            Terminal.write(bytes: Data(file.text.utf8))
+            Terminal.write(bytes: Data(try file.text().utf8))
         }
     }
 

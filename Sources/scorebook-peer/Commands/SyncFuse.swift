@@ -50,7 +50,8 @@ extension SyncCommand {
 
         private static func words(_ setting: FuseSetting?) -> String {
             guard let setting else { return "the fuse is off: nobody is asked, whatever goes" }
-            let percent = (setting.share * 100).formatted(.number.precision(.fractionLength(0...1)))
+            let percent = (setting.share * 100).formatted(
+                .number.precision(.fractionLength(0...1)).locale(.ofSentences))
             return
                 "somebody is asked before more than \(percent) % of the scorebook go within an hour, from "
                 + "\(setting.records.counted("record")) on"

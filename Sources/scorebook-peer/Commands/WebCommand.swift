@@ -31,7 +31,7 @@ struct WebCommand: SyncingCommand {
         // It pairs, and finds machines; only `listen` syncs.
         let engine = SyncEngine(
             app: .scorebook, store: store.scorebook.records, identity: store.identity,
-            displayName: ProcessInfo.processInfo.hostName, discovery: .scorebook(announces: false),
+            displayName: SyncEngine.hostName, discovery: .scorebook(announces: false),
             words: .scorebook)
         let server = try page.server(
             store, PageMachines(store, engine, isSyncing: false), port: port, isJSON: output.json)

@@ -22,7 +22,7 @@ struct Examination: Sendable {
         let (state, scorebook) = await readStore(own)
         let records = try (scorebook ?? ScorebookSnapshot.empty(replica: own.replicaID)).records
         let engine = SyncEngine(
-            app: .scorebook, store: records, identity: own, displayName: ProcessInfo.processInfo.hostName,
+            app: .scorebook, store: records, identity: own, displayName: SyncEngine.hostName,
             discovery: .scorebook(announces: false))
         let probe = PeerProbe(engine)
         let peers = try await records.peers.all()

@@ -66,7 +66,8 @@ extension Finding {
     private var keyText: String {
         switch error {
         case .unsafeIdentity?:
-            "others can read \(place), the secret key of this machine; run: chmod 600 \(place)"
+            "others can read \(place), the secret key of this machine; "
+                + Hint.filled("run: chmod 600 FILE", ["FILE": place])
         case .foreignIdentity?:
             "\(place), the secret key of this machine, belongs to another user; run this as that user"
         case .invalidIdentity?:
@@ -97,7 +98,8 @@ extension Finding {
         case .firewallMayBlock:
             "\(place) may keep other machines from port \(count) of this one; \(opening)"
         case .noDiscovery:
-            "\(place) does not run here, or does not answer, so machines do not find each other by name, only by address"
+            "\(place) does not run here, or does not answer\(Self.privacy), so machines do not find each other by name, "
+                + "only by address"
                 + (place == "Avahi"
                     ? "; on Debian run: sudo apt install avahi-daemon" : "; restart this machine")
         default: nil
@@ -111,6 +113,7 @@ extension Finding {
         case "firewalld":
             "run: sudo firewall-cmd --permanent --add-port=\(count)/tcp && sudo firewall-cmd --reload"
         case "nftables": "add a rule like `tcp dport \(count) accept` before it"
+        case "macOS": "allow scorebook-peer in System Settings > Network > Firewall > Options"
         default: "run: sudo iptables -I INPUT -p tcp --dport \(count) -j ACCEPT"
         }
     }
@@ -130,8 +133,8 @@ extension Finding {
             "nothing answers at \(place): a firewall there keeps it silent, or the address is wrong; run "
                 + "\(Self.doctorAsRoot) on that machine"
         case .noWay:
-            "no way leads to \(place), or a firewall says so; check that both machines are in one network, and run "
-                + "\(Self.doctorAsRoot) there"
+            "no way leads to \(place), or a firewall says so\(Self.privacy); check that both machines are in one "
+                + "network, and run \(Self.doctorAsRoot) there"
         case .nobodyThere:
             "no machine of this network has the address \(place) now: it is off, asleep, or has another address; look "
                 + "there, and `scorebook-peer connect` with the new one"
@@ -155,7 +158,7 @@ extension Finding {
                 + "`scorebook-peer pair NNN-NNN` on the other"
         case .notPairedThere:
             "it is not paired with this machine any more; run `scorebook-peer pair` there and "
-                + "`scorebook-peer pair NNN-NNN --with \(place)` here"
+                + Hint.filled("`scorebook-peer pair NNN-NNN --with HOST` here", ["HOST": place])
         case .removedThere:
             "it knows that this machine was removed from the household; \(Hint.ofSync[.removed] ?? "pair it anew")"
         case .answers: "answers at \(place), and both know each other"
@@ -164,7 +167,9 @@ extension Finding {
                 + "\(Self.settingTheClock)"
         case .noCommonZone: "the two share no zone; `scorebook-peer peers grant NAME ZONE write` shares one"
         case .differentZones:
-            "the two have different scorebooks; `scorebook-peer connect \(place)` asks what becomes of them"
+            "the two have different scorebooks; "
+                + Hint.filled(
+                    "`scorebook-peer connect HOST` asks what becomes of them", ["HOST": place])
         case .peerSwitchedOff: "sync was switched off there; run `scorebook-peer sync on` on it"
         case .lastError: lastErrorText
         case .longAway:
@@ -189,6 +194,15 @@ extension Finding {
 
     /// The command that also reads the rules of a firewall. Without the directory it would look at a scorebook of root.
     private static let doctorAsRoot = "`sudo scorebook-peer doctor --store ~/.local/share/scorebook-peer`"
+
+    /// What also keeps a program of a Mac from its network.
+    private static var privacy: String {
+        #if canImport(Darwin)
+            ", or System Settings > Privacy & Security > Local Network does not allow it"
+        #else
+            ""
+        #endif
+    }
 
     private var isBehind: Bool { (number ?? 0) < 0 }
 

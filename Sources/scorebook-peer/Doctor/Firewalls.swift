@@ -11,7 +11,8 @@ enum Firewalls {
         #if os(Linux)
             return geteuid() == 0 ? rules(port) : switches()
         #else
-            return .open
+            let state = SystemProgram.run("socketfilterfw", "--getglobalstate")
+            return state.map { FirewallRules.macOS($0.output) } ?? .open
         #endif
     }
 

@@ -23,7 +23,7 @@ extension Int64 {
             unit += 1
         }
         let digits = value < 9.95 ? 1 : 0
-        return
-            "\(value.formatted(.number.precision(.fractionLength(digits)).grouping(.never))) \(units[unit])"
+        let style = FloatingPointFormatStyle<Double>(locale: .ofSentences).precision(.fractionLength(digits))
+        return "\(value.formatted(style.grouping(.never))) \(units[unit])"
     }
 }

@@ -69,7 +69,7 @@ extension OpenStore {
             guard let address = peer.address.flatMap({ PeerAddress($0) }) else { continue }
             let engine = SyncEngine(
                 app: .scorebook, store: scorebook.records, identity: identity,
-                displayName: ProcessInfo.processInfo.hostName, discovery: .off, words: .scorebook)
+                displayName: SyncEngine.hostName, discovery: .off, words: .scorebook)
             if let file = await file(image, during: SyncConnector(engine, to: address)) { return file }
         }
         return nil

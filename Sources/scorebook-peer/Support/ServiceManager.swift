@@ -53,8 +53,11 @@ enum ServiceManager: String, ExpressibleByArgument, CaseIterable {
             try ask("systemctl", "--user", "restart", "scorebook-peer.service")
         case .launchd:
             // It refuses a file of which it has an older one.
-            _ = SystemProgram.run("launchctl", "bootout", "\(Self.domain)/\(ServiceFile.label)")
-            try ask("launchctl", "bootstrap", Self.domain, file.path)
+            unload()
+            if SystemProgram.run("launchctl", "bootstrap", Self.domain, file.path)?.isSuccess != true {
+                Thread.sleep(forTimeInterval: 1)
+                try ask("launchctl", "bootstrap", Self.domain, file.path)
+            }
         }
     }
 
@@ -62,13 +65,24 @@ enum ServiceManager: String, ExpressibleByArgument, CaseIterable {
     func stop() throws {
         switch self {
         case .systemd: try ask("systemctl", "--user", "disable", "--now", "scorebook-peer.service")
-        case .launchd: _ = SystemProgram.run("launchctl", "bootout", "\(Self.domain)/\(ServiceFile.label)")
+        case .launchd: unload()
         }
     }
 
     /// Tells the manager that the file is gone.
     func forget() {
         if self == .systemd { _ = SystemProgram.run("systemctl", "--user", "daemon-reload") }
+    }
+
+    /// Ends the agent, and waits until launchd has none any more: it answers before that, and takes no new one until then.
+    private func unload() {
+        let agent = "\(Self.domain)/\(ServiceFile.label)"
+        _ = SystemProgram.run("launchctl", "bootout", agent)
+        var looks = 0
+        while looks < 100, SystemProgram.run("launchctl", "print", agent)?.isSuccess == true {
+            Thread.sleep(forTimeInterval: 0.2)
+            looks += 1
+        }
     }
 
     private static var domain: String { "gui/\(getuid())" }

@@ -1,3 +1,4 @@
+import Foundation
 import PeerSync
 import PeerSyncMailbox
 import Scorebook
@@ -17,10 +18,9 @@ struct StatusText {
         rows.append(["pending", pending])
         rows += obstacles
         if status.clockAhead > StoreClock.defaultAllowedSkew {
-            rows.append([
-                "clock",
-                "wrote \(Duration.milliseconds(status.clockAhead).formatted()) in the future; see scorebook-peer clock",
-            ])
+            let ahead = Duration.milliseconds(status.clockAhead).formatted(
+                .time(pattern: .hourMinuteSecond).locale(.ofSentences))
+            rows.append(["clock", "wrote \(ahead) in the future; see scorebook-peer clock"])
         }
         rows += status.alarms.map { alarm in
             ["decide", "\(alarm.words); `sync alarms` shows what, and how to decide"]

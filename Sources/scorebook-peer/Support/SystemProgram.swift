@@ -7,7 +7,9 @@ struct SystemProgram {
     let errors: String
 
     /// Programs for administrators are not in everybody's path.
-    private static let directories = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
+    private static let directories = [
+        "/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/libexec/ApplicationFirewall",
+    ]
 
     /// Runs a program.
     ///

@@ -161,10 +161,10 @@ final class PeerProcess {
         return Outcome(exitCode: exitCode, output: output, errors: errors)
     }
 
-    /// Ends the process at once, with all that it has started, and waits for that.
+    /// Ends the process at once, on Linux with all that it has started, and waits for that.
     func destroy() {
         if isRunning {
-            // Foundation makes each process the leader of a group.
+            // On Linux, Foundation makes each process the leader of a group; elsewhere what the process has started goes on.
             kill(-number, SIGKILL)
             kill(number, SIGKILL)
             var info = siginfo_t()

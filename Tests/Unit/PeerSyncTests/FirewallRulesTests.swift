@@ -70,4 +70,16 @@ struct FirewallRulesTests {
     func rulesOfUfw(text: String, firewall: NetworkFacts.Firewall) {
         #expect(FirewallRules.ufw(text, port: 7431, profile: "ourapp") == firewall)
     }
+
+    @Test(arguments: [
+        ("Firewall is disabled. (State = 0)\n", NetworkFacts.Firewall.open),
+        ("Firewall is enabled. (State = 1) \n", .mayBlock(program: "macOS")),
+        (
+            "Firewall is blocking all non-essential incoming connections. (State = 2)\n",
+            .mayBlock(program: "macOS")
+        ),
+    ])
+    func theStateOfTheFirewallOfMacOS(text: String, firewall: NetworkFacts.Firewall) {
+        #expect(FirewallRules.macOS(text) == firewall)
+    }
 }
