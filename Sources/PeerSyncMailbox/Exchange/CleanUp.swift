@@ -50,7 +50,8 @@ struct CleanUp {
         }
     }
 
-    /// Removes everything under this machine's folder that the store cannot explain: what a crash left.
+    /// Removes every object under this machine's folder that the store cannot explain: what a crash left. Others may have put files there that have no
+    /// name of an object; those stay.
     func sweep() async throws {
         let (logs, files) = try await context.store.database.read { db in
             (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
@@ -62,8 +63,8 @@ struct CleanUp {
         for file in files {
             known.formUnion(file.names(by: context.own.id, key: context.secrets.key(of: file.epoch)))
         }
-        for object in try await context.storage.list(context.own.id.folder) where !known.contains(object.name)
-        {
+        for object in try await context.storage.list(context.own.id.folder)
+        where !known.contains(object.name) && ObjectID(object.name) != nil {
             try await context.storage.delete(object.name)
         }
     }

@@ -8,6 +8,9 @@ import PeerSyncStore
 /// An object is a file in a folder of the folder. It gets its name only when it is whole and durable: it is written under a name that begins
 /// with a dot, and renamed. ``list(_:)`` takes no notice of files of other programs, and neither removes nor follows links.
 ///
+/// Others may write in the folder, and put a link where a folder of objects was. So the storage opens a folder of objects, and works in what it has
+/// opened: behind a link it reads, changes and removes nothing.
+///
 /// The folder itself must be there. It is never created: where a disk is not mounted, objects would go to the wrong disk.
 public struct FolderStorage: WatchedMailboxStorage {
     /// The folder.
@@ -30,21 +33,22 @@ public struct FolderStorage: WatchedMailboxStorage {
 
     public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
         try await attempt(.write, in: name.folder) {
-            let directory = path(of: name.folder)
-            let root = try make(name.folder)
-            let temporary = "\(directory)/\(TemporaryFile.name())"
+            let (root, folder) = try make(name.folder)
+            let temporary = TemporaryFile.name()
             do {
-                let file = try PosixFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: rights & 0o666)
-                share(temporary, try file.status().st_mode | root.st_mode & 0o044, root)
+                let file = try PosixFile(
+                    temporary, O_WRONLY | O_CREAT | O_EXCL, mode: rights & 0o666, in: folder)
+                // All who may read the mailbox's folder may read this, because it is sealed, whatever the usual rights of this user are.
+                file.share(try file.status().st_mode | root.st_mode & 0o044, group: root.st_gid)
                 try bytes.withUnsafeBytes { try file.write($0, at: 0) }
                 try file.synchronize()
-                guard rename(temporary, path(of: name)) == 0 else { throw PosixError() }
+                try folder.rename(temporary, to: name.last)
             } catch {
-                unlink(temporary)
+                try? folder.remove(temporary)
                 throw error
             }
             // Some file systems of other machines know no synchronization of directories.
-            try? PosixFile(directory, O_RDONLY | O_DIRECTORY).synchronize()
+            try? folder.synchronize()
         }
     }
 
@@ -52,7 +56,8 @@ public struct FolderStorage: WatchedMailboxStorage {
         try await attempt(.read, in: name.folder) {
             let file: PosixFile
             do {
-                file = try PosixFile(path(of: name), O_RDONLY | O_NONBLOCK)
+                let folder = try PosixFile(path(of: name.folder), O_RDONLY | O_DIRECTORY)
+                file = try PosixFile(name.last, O_RDONLY | O_NONBLOCK, in: folder)
             } catch let error as PosixError where [ENOENT, ENOTDIR, ELOOP].contains(error.code) {
                 return nil
             } catch let error as PosixError where [EACCES, EPERM].contains(error.code) {
@@ -78,16 +83,15 @@ public struct FolderStorage: WatchedMailboxStorage {
 
     public func list(_ folder: MailboxFolder) async throws -> [MailboxObject] {
         try await attempt(.read, in: folder) {
-            let directory = path(of: folder)
-            return try names(in: directory).compactMap { name in
-                var status = stat()
+            guard let opened = try open(folder) else { return [] }
+            return try opened.names().compactMap { name in
                 // It may have gone meanwhile.
-                guard lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                guard let status = opened.status(of: name), status.st_mode & S_IFMT == S_IFREG else {
                     return nil
                 }
                 if TemporaryFile.isOne(name) {
                     if Date().timeIntervalSince(status.modificationDate) > Self.staleAge {
-                        unlink("\(directory)/\(name)")
+                        try? opened.remove(name)
                     }
                     return nil
                 }
@@ -100,9 +104,8 @@ public struct FolderStorage: WatchedMailboxStorage {
 
     public func delete(_ name: MailboxObjectName) async throws {
         try await attempt(.write, in: name.folder) {
-            guard unlink(path(of: name)) == 0 || errno == ENOENT || errno == ENOTDIR else {
-                throw PosixError()
-            }
+            guard let folder = try open(name.folder) else { return }
+            try folder.remove(name.last)
         }
     }
 
@@ -137,50 +140,40 @@ public struct FolderStorage: WatchedMailboxStorage {
     private func path(of folder: MailboxFolder) -> String { "\(url.path)/\(folder)" }
     private func path(of name: MailboxObjectName) -> String { "\(url.path)/\(name)" }
 
-    /// Makes a folder of objects, unless it is there. All who may write in the mailbox's folder may put heads.
+    /// Opens a folder of objects; nil when it is not there.
     ///
-    /// - Returns: the state of the mailbox's folder.
-    private func make(_ folder: MailboxFolder) throws -> stat {
+    /// - Throws: ``MailboxError`` `invalid` for a link or a file in its place; ``PosixError``.
+    private func open(_ folder: MailboxFolder) throws -> PosixFile? {
+        do {
+            return try PosixFile(path(of: folder), O_RDONLY | O_DIRECTORY)
+        } catch let error as PosixError where error.code == ENOENT {
+            return nil
+        } catch let error as PosixError where [ENOTDIR, ELOOP].contains(error.code) {
+            throw MailboxError(
+                .invalid, "\(path(of: folder)) is not a folder; somebody has put something else in its place",
+                underlying: error)
+        }
+    }
+
+    /// Makes a folder of objects, unless it is there, and opens it. All who may write in the mailbox's folder may put heads.
+    ///
+    /// - Returns: the state of the mailbox's folder, and the folder of objects.
+    private func make(_ folder: MailboxFolder) throws -> (root: stat, opened: PosixFile) {
         var root = stat()
         guard stat(url.path, &root) == 0 else { throw PosixError() }
-        let path = path(of: folder)
-        let isNew = mkdir(path, rights) == 0
+        let isNew = mkdir(path(of: folder), rights) == 0
         guard isNew || errno == EEXIST else { throw FolderError(path: url.path, error: PosixError()) }
-        var made = stat()
-        guard stat(path, &made) == 0 else { return root }
+        guard let opened = try open(folder) else {
+            throw MailboxError(.unreachable, "the folder \(path(of: folder)) is not there now")
+        }
+        let made = try opened.status()
         if isNew, folder == MailboxFormat.heads {
-            share(path, root.st_mode, root)
+            opened.share(root.st_mode, group: root.st_gid)
         } else if root.st_mode & 0o055 & ~made.st_mode != 0, made.st_uid == geteuid() {
             // Also one that an earlier version has made.
-            share(path, made.st_mode | root.st_mode & 0o055, root)
+            opened.share(made.st_mode | root.st_mode & 0o055, group: root.st_gid)
         }
-        return root
-    }
-
-    /// Gives something the group of the mailbox's folder and other rights, whatever the usual ones of this user are: all who may read the folder may
-    /// read what lies there, because it is sealed. File systems without rights and groups refuse this.
-    private func share(_ path: String, _ mode: mode_t, _ root: stat) {
-        _ = chown(path, uid_t.max, root.st_gid)
-        _ = chmod(path, mode & 0o7777)
-    }
-
-    private func names(in directory: String) throws -> [String] {
-        guard let stream = opendir(directory) else {
-            if errno == ENOENT { return [] }
-            throw PosixError()
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) {
-                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                })
-            errno = 0
-        }
-        guard errno == 0 else { throw PosixError() }
-        return names
+        return (root, opened)
     }
 
     // MARK: Errors
@@ -243,6 +236,6 @@ private enum TemporaryFile {
     static func name() -> String { prefix + (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal }
 
     static func isOne(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 32
+        name.hasPrefix(prefix) && [UInt8](hexadecimal: name.dropFirst(prefix.count))?.count == 16
     }
 }

@@ -16,7 +16,8 @@ enum TemporaryName {
             }.joined()
     }
 
+    /// Others may have chosen the name, and one that is removed becomes part of a path: so it has nothing but the digits of ``new()``.
     static func isOne(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 32
+        name.hasPrefix(prefix) && name.dropFirst(prefix.count).wholeMatch(of: /[0-9a-f]{32}/) != nil
     }
 }

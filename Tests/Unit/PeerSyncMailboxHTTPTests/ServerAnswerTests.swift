@@ -250,9 +250,12 @@
             let (old, new) = (
                 ".put-" + String(repeating: "0a", count: 16), ".put-" + String(repeating: "0b", count: 16)
             )
+            // Another user has named it so that removing it removes something else. It is read as `.put-%2F..`.
+            let foreign = ".put-%252F..%252F..%252Fphotos%252Falbum-2026"
             let list =
                 "<multistatus xmlns=\"DAV:\">" + entry(old, "Sun, 22 Nov 2026 09:00:00 GMT")
                 + entry(new, "Tue, 24 Nov 2026 08:00:00 GMT") + entry("a", "Sun, 22 Nov 2026 09:00:00 GMT")
+                + entry(foreign, "Sun, 22 Nov 2026 09:00:00 GMT")
                 + "</multistatus>"
             try await ScriptedServer.with { request, _ in
                 request.method == "PROPFIND"

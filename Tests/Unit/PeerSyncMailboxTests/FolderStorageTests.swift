@@ -1,4 +1,7 @@
 import Foundation
+import MailboxSimulator
+import MailboxSupport
+import PeerSync
 import PeerSyncStore
 import TestSupport
 import Testing
@@ -43,6 +46,72 @@ import Testing
             #expect(try await storage.get(MailboxObjectName("heads/sub")!) == nil)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 7)
         }
+    }
+
+    /// Whoever may write in the mailbox's folder can put a link where a folder of objects was, to a place where only others of its users may write.
+    @Test(arguments: ["heads", "00ff"]) func nothingHappensBehindALinkInTheFoldersPlace(folder: String)
+        async throws
+    {
+        try await withTemporaryDirectory { url in
+            let (box, secret) = (url.appendingPathComponent("box"), url.appendingPathComponent("secret"))
+            for directory in [box, secret] {
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+            }
+            #expect(chmod(box.path, 0o777) == 0 && chmod(secret.path, 0o700) == 0)
+            let files = ["01", ".put-" + String(repeating: "a", count: 32)]
+            for file in files {
+                let file = secret.appendingPathComponent(file)
+                try Data([7]).write(to: file)
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -25 * 3600)], ofItemAtPath: file.path)
+            }
+            try FileManager.default.createSymbolicLink(
+                at: box.appendingPathComponent(folder), withDestinationURL: secret)
+            let storage = FolderStorage(at: box)
+            let (known, new) = (MailboxObjectName("\(folder)/01")!, MailboxObjectName("\(folder)/02")!)
+            let attempts: [@Sendable () async throws -> Void] = [
+                { try await storage.put(new, [1]) }, { try await storage.put(known, [1]) },
+                { _ = try await storage.list(known.folder) }, { try await storage.delete(known) },
+            ]
+            for attempt in attempts {
+                let error = await #expect(throws: MailboxError.self) { try await attempt() }
+                #expect(error?.code == .invalid)
+            }
+            #expect(try await storage.get(known) == nil)
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: secret.path)) == Set(files))
+            #expect(try Data(contentsOf: secret.appendingPathComponent("01")) == Data([7]))
+            let rights = try FileManager.default.attributesOfItem(atPath: secret.path)[.posixPermissions]
+            #expect(rights as? Int == 0o700)
+        }
+    }
+
+    /// The folder that a user names may be a link.
+    @Test func theMailboxsOwnFolderMayBeALink() async throws {
+        try await withTemporaryDirectory { url in
+            let (box, link) = (url.appendingPathComponent("box"), url.appendingPathComponent("link"))
+            try FileManager.default.createDirectory(at: box, withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: box)
+            try await FolderStorage(at: link).put(name, [1])
+            #expect(try await FolderStorage(at: box).get(name) == [1])
+        }
+    }
+
+    /// What lies in a machine's folder may be another user's.
+    @Test func aMailboxRemovesOnlyWhatItMayHaveWritten() async throws {
+        let disk = MemoryDisk()
+        let machines = try await MailboxMachine.paired(["a", "b"], disk)
+        try await MailboxMachine.settle(machines)
+        let folder = machines[0].author.folder
+        let others = try #require(MailboxObjectName(folder, "notes-2026"))
+        let left = try #require(MailboxObjectName(folder, String(repeating: "0a", count: 16)))
+        for name in [others, left] { disk.objects[name] = [1] }
+        let entry = try await machines[0].store.mailboxes.all()[0]
+        let mailbox = Mailbox(machines[0].engine, entry, in: machines[0].storage)
+        try await mailbox.syncOnce()
+        #expect(disk.objects[left] == nil)
+        #expect(disk.objects[others] == [1])
+        try await mailbox.removeWithOwnObjects()
+        #expect(disk.objects.keys.filter { $0.folder == folder } == [others])
     }
 
     @Test func aTemporaryFileOfADayAgoGoesAndANewOneStays() async throws {
