@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A code that one machine shows and the other types makes them know each other for good.
@@ -53,6 +54,39 @@ import Testing
             let code = try #require(listener.code).filter { $0 != "-" }
             try await study.peer("connect", listener.address, "--once", "--code", code)
             #expect(try await kitchen.status().peers.count == 1)
+        }
+    }
+
+    /// What stands on a command line can be read by other users of the computer.
+    @Test(arguments: [["pair", "-", "--with"], ["connect", "--once", "--code", "-"]])
+    func aCodeCanBeTypedWhereNobodyElseReadsIt(command: [String]) async throws {
+        try await withTwoMachines { kitchen, study in
+            let listener = try await kitchen.listen(pair: true)
+            let terminal = try PseudoTerminal()
+            let caller = try study.start(command + [listener.address], at: terminal)
+            try await eventually("the question") { caller.errors.contains("The code that the other machine") }
+            try terminal.type(#require(listener.code))
+            #expect(try await caller.end() == 0, "\(caller)")
+            #expect(try await kitchen.status().peers.count == 1)
+        }
+    }
+
+    @Test func whereNobodyCanBeAskedTheCodeIsALineOfStandardInput() async throws {
+        try await withTwoMachines { kitchen, study in
+            let listener = try await kitchen.listen(pair: true)
+            let call = [
+                PeerProcess.program.path, "pair", "-", "--with", listener.address, "--no-discovery",
+                "--store", study.store.path, "--new",
+            ]
+            let pipe = #"printf '%s\n' "$0" | "$@""#
+            let outcome = try await study.scene.start(
+                ["-c", pipe, #require(listener.code)] + call, of: URL(fileURLWithPath: "/bin/sh")
+            ).outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(try await kitchen.status().peers.count == 1)
+            // Here standard input is at its end.
+            let missing = try await study.run("pair", "-", "--with", listener.address)
+            #expect(missing.isSentence(65) && missing.errors.contains("no code was typed"), "\(missing)")
         }
     }
 

@@ -111,8 +111,12 @@ import Testing
                     ["service", "show", "--for", "launchd", "--program", "/a & b/<c>"])
                 let list = try PropertyListSerialization.propertyList(
                     from: Data(agent.output.utf8), format: nil)
-                let words = (list as? [String: Any])?["ProgramArguments"] as? [String]
-                #expect(words == ["/a & b/<c>", "listen"], "\(agent)")
+                let values = try #require(list as? [String: Any])
+                #expect(values["ProgramArguments"] as? [String] == ["/a & b/<c>", "listen"], "\(agent)")
+                let log = scene.path("Library/Logs/scorebook-peer.log")
+                #expect(values["StandardErrorPath"] as? String == log)
+                // A background process would get little of the processor and the disk.
+                #expect(values["ProcessType"] == nil)
             }
         }
     }

@@ -1,11 +1,20 @@
 /// Writes CSV (RFC 4180).
 public enum CSVText {
     /// Returns a line without its end. A cell that a spreadsheet would take for a formula gets an apostrophe.
-    public static func line(_ cells: [String]) -> String {
-        cells.map { cell in
-            let text = cell.first.map { "=+@".contains($0) } == true ? "'" + cell : cell
-            guard text.contains(where: { ",\"\r\n".contains($0) }) else { return text }
-            return "\"\(text.replacing("\"", with: "\"\""))\""
-        }.joined(separator: ",")
+    public static func line(_ cells: [String]) -> String { cells.map(field).joined(separator: ",") }
+
+    // Goes by bytes, as spreadsheets do: a line feed after a carriage return, or a comma before an accent, is no character of its own.
+    private static func field(_ cell: String) -> String {
+        let text = isFormula(cell) ? "'" + cell : cell
+        guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
+        return "\"\(text.replacingScalars(["\"": "\"\""]))\""
+    }
+
+    /// Whether a spreadsheet may compute a cell. It does not with a number, nor with a sign alone.
+    private static func isFormula(_ cell: String) -> Bool {
+        guard let first = cell.utf8.first, cell.utf8.count > 1, "=+-@\t\r\n".utf8.contains(first) else {
+            return false
+        }
+        return cell.wholeMatch(of: /[+\-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?/) == nil
     }
 }

@@ -13,6 +13,7 @@ public struct ImportReport: Sendable, Equatable, Encodable {
         /// Records that were live and are deleted now.
         public var deleted = 0
 
+        /// Makes counts; without arguments, of nothing.
         public init(new: Int = 0, changed: Int = 0, unchanged: Int = 0, deleted: Int = 0) {
             self.new = new
             self.changed = changed
@@ -30,12 +31,17 @@ public struct ImportReport: Sendable, Equatable, Encodable {
 
     /// The kind of file.
     public enum Format: String, Sendable, Encodable {
+        /// A backup of BG Stats.
         case bgStats = "BG Stats export"
+        /// What ``ScorebookStore/exportData()`` writes.
         case scorebook = "scorebook export"
+        /// The games of somebody at BoardGameGeek.
         case bggCollection = "BoardGameGeek collection"
+        /// The plays of somebody at BoardGameGeek.
         case bggPlays = "BoardGameGeek plays"
     }
 
+    /// The kind of the file.
     public let format: Format
     /// The counts by record type, without types that have none.
     public let types: [String: Counts]

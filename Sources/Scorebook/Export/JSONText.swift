@@ -6,21 +6,15 @@ struct JSONText {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Appends a string in quotes.
+    /// Appends a string in quotes. What could steer a terminal is written as an escape.
     mutating func append(quoted text: String) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case UInt8(ascii: "\n"):
-                append(raw: "\\n")
-            case 0..<0x20, 0x7F:
-                let digits = String(byte, radix: 16)
-                append(raw: "\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
-            default:
-                bytes.append(byte)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": append(raw: "\\\(scalar)")
+            case "\n": append(raw: "\\n")
+            case _ where Display.isDangerous(scalar): append(raw: Display.jsonEscape(scalar))
+            default: bytes.append(contentsOf: scalar.utf8)
             }
         }
         bytes.append(UInt8(ascii: "\""))

@@ -33,12 +33,12 @@ public struct ShortIDs: Sendable {
             } ?? 36
     }
 
-    /// Returns the id of a record; its quoted name if another program gave it one that a command line would take apart.
+    /// Returns the id of a record; its quoted name if another program gave it one that a command line would take apart, or
+    /// for an option.
     public func id(_ name: RecordName) -> String {
-        let suffix = name.suffix
-        guard suffix.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) else {
-            return "'\(name.description.replacing("'", with: "'\\''"))'"
-        }
-        return String(suffix.suffix(length))
+        let (suffix, id) = (name.suffix, name.suffix.suffix(length))
+        guard suffix.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }), id.first != "-"
+        else { return ShellWord.quoted(name.description) }
+        return String(id)
     }
 }

@@ -15,7 +15,8 @@ extension ScorebookStore {
         guard !words.isEmpty else {
             throw ScorebookError(.invalidValue, "“\(Display.printable(text))” has no word to search for")
         }
-        let query = words.map { "\"\($0)\"*" }.joined(separator: " ")
+        // A letter may have a quotation mark beside it that is one character with it.
+        let query = words.map { "\"\(String($0).replacingScalars(["\"": "\"\""]))\"*" }.joined(separator: " ")
         let (limits, time) = (limits(), time)
         try await foldForReading()
         try await settleMergesForReading()

@@ -23,9 +23,10 @@ struct Connect: SyncingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The code that the other machine shows (pair, or listen --pair).", valueName: "NNN-NNN"),
-        transform: PairingCode.init(typed:))
-    var code: PairingCode?
+            "The code that the other machine shows (pair, or listen --pair); - to be asked for it.",
+            valueName: "NNN-NNN"),
+        transform: { try CodeArgument($0, PairingCode.init(typed:)) })
+    var code: CodeArgument<PairingCode>?
 
     @Flag(help: "End when both machines hold the same records.")
     var once = false
@@ -47,15 +48,16 @@ struct Connect: SyncingCommand {
 
     func run(_ store: OpenStore) async throws {
         let other = Latest<String>()
+        let code = try await code?.value(PairingCode.init(typed:))
         do {
-            try await sync(store, other)
+            try await sync(store, code, other)
         } catch let error as PeerSyncError {
             throw Failure(error, with: other.value)
         }
     }
 
     /// - Parameter other: takes what the other machine is called.
-    private func sync(_ store: OpenStore, _ other: Latest<String>) async throws {
+    private func sync(_ store: OpenStore, _ code: PairingCode?, _ other: Latest<String>) async throws {
         let live = LiveOutput(scorebook: store.scorebook, isJSON: output.json, isVerbose: session.verbose)
         guard once else {
             return try await live.run { print in
@@ -65,7 +67,7 @@ struct Connect: SyncingCommand {
                         if case .connected(let name, _) = $0 { other.set(name) }
                         print(.event($0))
                     })
-                try await session.run([try await connector(engine, store, other)])
+                try await session.run([try await connector(engine, store, code, other)])
             }
         }
         let arrivals = Arrivals()
@@ -80,7 +82,7 @@ struct Connect: SyncingCommand {
                 default: if !isJSON { print(.event(event)) }
                 }
             }
-            let connector = try await connector(engine, store, other)
+            let connector = try await connector(engine, store, code, other)
             let sync = OneSync { try await connector.syncOnce() }
             try await session.run([sync])
             guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
@@ -92,7 +94,7 @@ struct Connect: SyncingCommand {
     }
 
     private func connector(
-        _ engine: SyncEngine, _ store: OpenStore, _ other: Latest<String>
+        _ engine: SyncEngine, _ store: OpenStore, _ code: PairingCode?, _ other: Latest<String>
     ) async throws -> SyncConnector {
         let found: NamedMachine
         if let machine {

@@ -14,13 +14,17 @@ struct Pair: SyncingCommand {
             other `scorebook-peer pair NNN-NNN` finds that machine on the network, pairs with it, and syncs. It works \
             while `listen` runs on either. The new machine may read and write the scorebook, unless --read-only or --zone \
             says otherwise. Of other zones it gets nothing by that: `peers grant` shares one.
+
+            Other users of this computer can read what stands on a command line. `pair -` asks for the code, or reads it \
+            from standard input.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "What the other machine shows: the code, or the text of the QR code.", valueName: "NNN-NNN"),
-        transform: ShownCode.init(typed:))
-    var shown: ShownCode?
+            "What the other machine shows: the code, or the text of the QR code; - to be asked for it.",
+            valueName: "NNN-NNN"),
+        transform: { try CodeArgument($0, ShownCode.init(typed:)) })
+    var shown: CodeArgument<ShownCode>?
 
     @Option(
         name: .customLong("with"),
@@ -52,7 +56,7 @@ struct Pair: SyncingCommand {
     @OptionGroup var output: OutputOptions
 
     /// What somebody types.
-    enum ShownCode {
+    enum ShownCode: Sendable {
         case code(PairingCode)
         case link(PairingLink)
 
@@ -78,9 +82,13 @@ struct Pair: SyncingCommand {
         guard shown != nil || (address == nil && [nil, .merge].contains(meeting.union)) else {
             throw ValidationError("--with, --beside, --take-theirs and --take-ours go with a code")
         }
-        if case .link? = shown, address != nil {
-            throw ValidationError("the text of a QR code has the addresses; leave --with out")
-        }
+        if case .given(let code)? = shown { try check(code) }
+    }
+
+    /// - Throws: `ValidationError` if an option does not go with it.
+    private func check(_ code: ShownCode) throws {
+        guard case .link = code, address != nil else { return }
+        throw ValidationError("the text of a QR code has the addresses; leave --with out")
     }
 
     var logger: Logger { session.logger }
@@ -94,6 +102,12 @@ struct Pair: SyncingCommand {
                 allowed: meeting.merge ? [.merge] : []
             ).run()
         }
+        let code = try await shown.value(ShownCode.init(typed:))
+        try check(code)
+        try await pair(store, code)
+    }
+
+    private func pair(_ store: OpenStore, _ shown: ShownCode) async throws {
         let printer = EventPrinter(json: output.json)
         let isJSON = output.json
         let arrivals = Arrivals()

@@ -78,7 +78,9 @@ extension ZoneCommand {
             try await store.scorebook.deleteZone(named: name)
             let later =
                 holders.isEmpty
-                ? "" : "; \(holders) may have it still, and `zone accept \(zone.name)` lets it come back"
+                ? ""
+                : "; \(holders) may have it still, and "
+                    + Hint.filled("`zone accept ZONE` lets it come back", ["ZONE": zone.name])
             try output.write(ZoneFigures(zone), "deleted \(what)\(later)")
         }
     }

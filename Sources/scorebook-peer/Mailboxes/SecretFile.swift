@@ -27,7 +27,7 @@ enum SecretFile {
         guard status.st_mode & 0o077 == 0 else {
             throw Failure(
                 .configuration, "others can read \(shown), which holds a secret",
-                hint: "run: chmod 600 \(shown)")
+                hint: Hint.filled("run: chmod 600 FILE", ["FILE": path]))
         }
         guard status.st_size <= greatestSize else { throw Failure(.dataError, "\(shown) is too large") }
         return try file.read(upToCount: greatestSize) ?? Data()

@@ -1,5 +1,6 @@
 import PeerSync
 import PeerSyncMailbox
+import Scorebook
 
 /// What people can do about an error of the engine. The engine knows no commands; it says what is wrong, and a code.
 enum Hint {
@@ -76,19 +77,29 @@ enum Hint {
             "it comes by itself once it is there; if it never does, `scorebook-peer mailbox check NAME` and `mailbox sync` on that machine",
     ]
 
-    /// A name as people type it in a command.
-    fileprivate static func word(_ name: String) -> String {
-        let isWord = name.allSatisfy { $0.isLetter || $0.isNumber || "-._:[]".contains($0) }
-        return isWord ? name : "'\(name.replacing("'", with: "'\\''"))'"
+    /// A name as people copy it into a command; nil for one that a command would take for an option, or that a terminal does not show as it is.
+    private static func word(_ name: String) -> String? {
+        guard name.utf8.first != UInt8(ascii: "-"), Display.printable(name) == name else { return nil }
+        return ShellWord.quoted(name)
+    }
+
+    /// Puts names into the places that a text has for them, where they can be words of a command. All at once: so no name is a place for another one.
+    static func filled(_ text: String, _ names: [String: String?]) -> String {
+        text.replacing(/NAME|HOST|ZONE|FILE/) { place in
+            names["\(place.output)", default: nil].flatMap(word) ?? "\(place.output)"
+        }
     }
 
     /// The command that lets a deleted zone come back.
-    static func accepting(_ zone: String) -> String { "`scorebook-peer zone accept \(word(zone))`" }
+    static func accepting(_ zone: String) -> String {
+        filled("`scorebook-peer zone accept ZONE`", ["ZONE": zone])
+    }
 
     /// What to do about a zone of which a machine waits for this one's consent.
     static func offered(_ zone: String, by machine: String) -> String {
-        "\(machine) lets this machine have the zone “\(zone)”, which is here too; `scorebook-peer peers grant \(word(machine)) \(word(zone)) "
-            + "write` takes part"
+        "\(machine) lets this machine have the zone “\(zone)”, which is here too; "
+            + filled(
+                "`scorebook-peer peers grant NAME ZONE write` takes part", ["NAME": machine, "ZONE": zone])
     }
 
     private static let fullHousehold =
@@ -101,7 +112,7 @@ enum Hint {
     ///   one, which it may know by another name.
     static func naming(_ machine: String, in text: String, about message: String) -> String {
         guard !message.contains("“\(machine)” was away") else { return text }
-        return text.replacing("HOST", with: word(machine)).replacing(
+        return filled(text, ["HOST": machine]).replacing(
             "--start-over` on it", with: "--start-over` here")
     }
 
@@ -115,8 +126,7 @@ enum Hint {
 extension PeerSyncError {
     /// What helps; nil if nothing is known that does.
     var hint: String? {
-        let hint = Hint.ofSync[code]
-        return path.flatMap { hint?.replacing("FILE", with: $0) } ?? hint
+        Hint.ofSync[code].map { Hint.filled($0, ["FILE": path]) }
     }
 
     /// What helps, with the name or address of the other machine, if it is known.
@@ -156,8 +166,7 @@ extension MailboxError {
         if code == .away, let machine {
             return Hint.ofSync[.changeTokenExpired].map { Hint.naming(machine, in: $0, about: message) }
         }
-        return Hint.ofMailbox[code]?.replacing("NAME", with: mailbox.map(Hint.word) ?? "NAME")
-            .replacing("HOST", with: machine.map(Hint.word) ?? "HOST")
+        return Hint.ofMailbox[code].map { Hint.filled($0, ["NAME": mailbox, "HOST": machine]) }
     }
 
     /// What is wrong, and what helps.

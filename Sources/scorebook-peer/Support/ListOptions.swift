@@ -43,7 +43,9 @@ struct ListOptions: ParsableArguments {
         if csv {
             Terminal.write(bytes: Data(CSVText.line((titles + ["RECORD NAME"]).map { $0.lowercased() }).utf8))
             while let page = try await iterator.next() {
-                let rows = page.map { "\r\n" + CSVText.line(cells($0) + ["\($0.recordName)"]) }
+                let rows = page.map {
+                    "\r\n" + Self.shown(csv: CSVText.line(cells($0) + ["\($0.recordName)"]))
+                }
                 Terminal.write(bytes: Data(rows.joined().utf8))
             }
             return Terminal.write("")
@@ -86,12 +88,17 @@ struct ListOptions: ParsableArguments {
         if isFirst { try Terminal.write(json: [Element]()) } else { Terminal.write("\n]") }
     }
 
+    /// A line of CSV as it is, or so that it cannot steer a terminal, if it goes to one.
+    private static func shown(csv line: String) -> String {
+        Terminal.isOutputATerminal ? Display.printable(line) : line
+    }
+
     /// Writes matches as CSV, with a row for each player.
     func writeCSV(_ matches: MatchPages, of store: OpenStore) async throws {
         Terminal.write(bytes: Data(CSVText.line(CSVText.matchTitles).utf8))
         for try await page in matches {
             let lines = try await store.scorebook.csvLines(of: page)
-            Terminal.write(bytes: Data(lines.map { "\r\n" + $0 }.joined().utf8))
+            Terminal.write(bytes: Data(lines.map { "\r\n" + Self.shown(csv: $0) }.joined().utf8))
         }
         Terminal.write("")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Scorebook
 
 /// The file that lets a system start `listen` for a user: a unit of systemd, or an agent of launchd.
 ///
@@ -21,10 +22,11 @@ struct ServiceFile {
 
     private var arguments: [String] { [program, "listen"] + (store.map { ["--store", $0] } ?? []) }
 
-    var text: String {
+    /// - Throws: ``Failure`` if the agent's log would be in a home directory that is not there.
+    func text() throws -> String {
         switch manager {
         case .systemd: unit
-        case .launchd: agent
+        case .launchd: try agent()
         }
     }
 
@@ -82,15 +84,21 @@ struct ServiceFile {
 
     /// A word of a unit as systemd reads it: in quotation marks if it has to be, and without variables and specifiers.
     private static func quoted(_ word: String) -> String {
-        let escaped = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            .replacing("%", with: "%%").replacing("$", with: "$$")
-        let isPlain = escaped.allSatisfy { $0.isLetter || $0.isNumber || "/-_.+:@".contains($0) }
+        let escaped = word.replacingScalars([
+            "\\": "\\\\", "\"": "\\\"", "%": "%%", "$": "$$", "\n": "\\n", "\r": "\\r",
+        ])
+        let isPlain = escaped.unicodeScalars.allSatisfy {
+            let properties = $0.properties
+            return properties.isAlphabetic || properties.numericType != nil
+                || "/-_.+:@".unicodeScalars.contains($0)
+        }
         return isPlain ? escaped : "\"\(escaped)\""
     }
 
     // MARK: launchd
 
-    private var agent: String {
+    private func agent() throws -> String {
+        let log = try Home.directory("Library/Logs").appendingPathComponent("scorebook-peer.log").path
         let words = arguments.map { "        <string>\(Self.escaped($0))</string>" }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -113,8 +121,8 @@ struct ServiceFile {
                 </dict>
                 <key>ThrottleInterval</key>
                 <integer>30</integer>
-                <key>ProcessType</key>
-                <string>Background</string>
+                <key>StandardErrorPath</key>
+                <string>\(Self.escaped(log))</string>
                 <key>Umask</key>
                 <integer>63</integer>
             </dict>
@@ -124,6 +132,6 @@ struct ServiceFile {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        text.replacingScalars(["&": "&amp;", "<": "&lt;", ">": "&gt;"])
     }
 }

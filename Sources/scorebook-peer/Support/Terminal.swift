@@ -39,8 +39,16 @@ enum Terminal {
 
     /// Whether standard output is a pipe that nobody reads any more, as after `match list | head`.
     private static var hasReaderGone: Bool {
-        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-        return poll(&output, 1, 0) == 1 && output.revents & Int16(POLLERR) != 0
+        // macOS tells nothing to whoever asks for nothing, and calls it a hang-up.
+        var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        return poll(&output, 1, 0) == 1 && output.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
+    /// Lets a write fail where nobody reads, where a signal would end this process otherwise. NIO does so on Linux.
+    static func outliveReaders() {
+        #if canImport(Darwin)
+            signal(SIGPIPE, SIG_IGN)
+        #endif
     }
 
     private static func fail() -> Never {
@@ -62,7 +70,7 @@ enum Terminal {
         write(try text(json: value, compact: compact))
     }
 
-    /// Returns a value as JSON. It has no infinite numbers, so these become texts.
+    /// Returns a value as JSON that cannot steer a terminal. It has no infinite numbers, so these become texts.
     static func text(json value: some Encodable, compact: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting =
@@ -70,7 +78,7 @@ enum Terminal {
             ? [.sortedKeys, .withoutEscapingSlashes] : [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return Display.printable(json: String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
     /// Asks a question to answer with y or n.
@@ -191,6 +199,11 @@ final class ProgressLine: Sendable {
         }
         if wasShown { try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K".utf8)) }
     }
+}
+
+extension Locale {
+    /// How numbers are written within this program's sentences, whatever the region of the machine.
+    static let ofSentences = Locale(identifier: "en_001")
 }
 
 extension Int {

@@ -38,5 +38,8 @@ final class PseudoTerminal {
     /// Types a line.
     func type(_ line: String) throws { try side.write(contentsOf: Data((line + "\n").utf8)) }
 
+    /// What the program has written to it since the last look. Waits until there is something.
+    func written() -> String { String(decoding: side.availableData, as: UTF8.self) }
+
     struct NoTerminal: Error {}
 }

@@ -18,8 +18,15 @@ struct PeerAddressTests {
 
     @Test(arguments: [
         "", ":", ":7431", "host:", "host:0", "host:65536", "host:x", "[::1", "[]", "[::1]x", "[::1]:",
+        // Signs that no host has, and such as are one character with the letter before them or the accent behind them.
+        "\u{0D4E} ", "\u{0D4E}\u{1B}", "\u{0D4E}:x", "host:\u{301}7431", "[::1]\u{301}", "a\u{1B}b",
     ])
     func whatIsNone(text: String) {
         #expect(PeerAddress(text) == nil)
+    }
+
+    @Test(arguments: [0, 65_536]) func aPortThatIsNoneIsNoDefault(port: Int) {
+        #expect(PeerAddress("kitchen", defaultPort: port) == nil)
+        #expect(PeerAddress("kitchen:1", defaultPort: port)?.port == 1)
     }
 }
