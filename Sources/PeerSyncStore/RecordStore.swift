@@ -43,6 +43,13 @@ public final class RecordStore: Sendable {
     ///
     /// Sync takes in rows that it does not know yet as if they were written now.
     ///
+    /// Every program that opens the database for sync lists the same tables, also an extension or a tool that needs only some of them. An
+    /// opening with fewer takes the others out of sync: nobody captures their writes until a program lists them again, and stores that are
+    /// open with them throw `newerFormat`.
+    ///
+    /// A connection that only reads will do if an earlier opening has left the database as this one needs it. The store then reads, and its
+    /// writes throw the errors of SQLite.
+    ///
     /// - Parameters:
     ///   - database: the app's database, with its tables.
     ///   - schema: the record types to sync.
@@ -131,8 +138,8 @@ public final class RecordStore: Sendable {
     }
 
     /// Removes everything of the engine from a database: its tables, and the triggers on the app's tables. The app's
-    /// tables stay as they are, and so do the files of assets. Close all stores of the database before, and drop views and
-    /// triggers of your own that name the engine's tables.
+    /// tables stay as they are, and so do the files of assets. Close all stores of the database before. A table `grdb_sync_capturePause`
+    /// stays, empty, while a trigger or a view of your own names it; drop those that name others of the engine's tables.
     ///
     /// The machine then is no longer paired with any other. When the database is opened for sync again, its rows count
     /// as written at that moment.
@@ -215,6 +222,12 @@ public final class RecordStore: Sendable {
     // MARK: Writing
 
     /// Writes to the database and folds these writes, in one transaction.
+    ///
+    /// It then puts what columns for files got as bytes into files. Bytes for which that fails wait in the database; see
+    /// ``AssetStatus/unstored``.
+    ///
+    /// - Throws: what `updates` throws; ``RecordStoreError`` `newerFormat` when a program that syncs other tables or fields has opened the
+    ///   database meanwhile; errors of SQLite; `CancellationError`. Nothing is written then: after the commit it throws nothing.
     @discardableResult
     public func write<Value: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> Value
@@ -228,19 +241,26 @@ public final class RecordStore: Sendable {
                 return value
             }
         }
-        try await assets.storeFilesIfPossible()
+        // Whoever gets an error would write again what is committed.
+        try? await assets.storeFiles()
         return value
     }
 
     /// Folds what any program has written to the tables since the last fold.
     ///
     /// - Returns: the changes; empty when the journal was empty, and then the store made no transaction.
+    /// - Throws: ``RecordStoreError`` `newerFormat` when a program that syncs other tables or fields has opened the database meanwhile;
+    ///   errors of SQLite; `CancellationError`.
     @discardableResult
     public func foldPendingChanges() async throws -> StoreChanges {
-        let isPending = try await database.read(Self.hasPendingChanges)
+        let isPending = try await database.read { [self] db in
+            // The journal is empty, too, when nobody captures any more.
+            try capturedSchema.check(db)
+            return try Self.hasPendingChanges(db)
+        }
         let changes = try await isPending ? database.write { [self] db in try fold(db) } : StoreChanges()
         // Also what found no room before.
-        try await assets.storeFilesIfPossible()
+        try? await assets.storeFiles()
         return changes
     }
 
@@ -270,10 +290,11 @@ public final class RecordStore: Sendable {
     ///   - db: the connection of the open transaction.
     ///   - zone: the zone for new records that refer to no other record; the others go to the zone of the record that
     ///     they refer to.
-    /// - Throws: ``RecordStoreError`` `newerFormat` when another version of the program has opened the database.
+    /// - Throws: ``RecordStoreError``: `newerFormat` when a program that syncs other tables or fields has opened the database meanwhile;
+    ///   `noSuchZone` when the zone is gone, or another store's.
     public func fold(_ db: Database, newIn zone: ZoneTarget = .default) throws -> StoreChanges {
         try capturedSchema.check(db)
-        var folding = folding(zone.row)
+        var folding = try folding(Zones.row(db, of: zone))
         if !ownWrites.isRunning { folding.fuse = { try Fuse.judge($0, self, $1) } }
         return try folding.fold(db)
     }
@@ -297,8 +318,9 @@ public final class RecordStore: Sendable {
 
     /// Returns everything that the store knows of a record, deleted or held ones included; nil if it knows nothing.
     public func state(_ db: Database, of name: RecordName) throws -> RecordState? {
-        let set = WorkingSet(db, tables)
-        return try set.known(name)?.state
+        // What reads a statement without GRDB tells no observation of it.
+        try db.registerAccess(to: Table("grdb_sync_remoteRecord"))
+        return try WorkingSet(db, tables).known(name)?.state
     }
 
     /// Counts what the store holds. Fold first, so that the digest covers the latest writes.

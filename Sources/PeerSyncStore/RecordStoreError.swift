@@ -8,7 +8,7 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
         public static let invalidSchema = Code(description: "invalidSchema")
         /// A table does not fit the schema.
         public static let tableMismatch = Code(description: "tableMismatch")
-        /// A newer version of this program wrote the store.
+        /// A newer version of this program wrote the store, or a program that syncs other tables or fields has opened it meanwhile.
         public static let newerFormat = Code(description: "newerFormat")
         /// The file is not a store, or is damaged.
         public static let corrupt = Code(description: "corrupt")

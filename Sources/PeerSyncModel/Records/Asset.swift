@@ -45,7 +45,8 @@ public struct Asset: Hashable, Sendable {
         hasher.combine(size)
     }
 
-    private static func isMediaType(_ text: String) -> Bool {
+    /// Whether a text can be a ``mediaType``.
+    package static func isMediaType(_ text: String) -> Bool {
         guard text.utf8.count <= maximumMediaTypeLength else { return false }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 2
@@ -172,6 +173,12 @@ extension Asset {
         self = asset
     }
 
+    /// Reads the same text from its bytes in UTF-8.
+    package init?(jsonBytes bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self.init(json: text)
+    }
+
     /// Appends the fields that every encoding of an asset has: hash, size, media type, name.
     package func append(to output: inout [UInt8]) {
         output.append(contentsOf: hash.bytes)
@@ -183,7 +190,7 @@ extension Asset {
     }
 }
 
-extension Asset: Encodable {
+extension Asset: Codable {
     private enum CodingKeys: String, CodingKey { case hash, name, size, type }
 
     /// Writes an object with the keys of ``json``.
@@ -193,5 +200,23 @@ extension Asset: Encodable {
         try container.encode(name, forKey: .name)
         try container.encode(size, forKey: .size)
         try container.encode(mediaType, forKey: .type)
+    }
+
+    /// Reads such an object, in whatever order its keys are.
+    ///
+    /// - Throws: `DecodingError`, also when the size is out of bounds, or when the hash, the media type or the name is not valid.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let hash = AssetHash(hex: try container.decode(String.self, forKey: .hash))
+        let (name, size, type) = (
+            try container.decode(String.self, forKey: .name), try container.decode(Int64.self, forKey: .size),
+            try container.decode(String.self, forKey: .type)
+        )
+        guard let asset = hash.flatMap({ Asset(hash: $0, size: size, mediaType: type, name: name) }) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath, debugDescription: "this describes no file"))
+        }
+        self = asset
     }
 }

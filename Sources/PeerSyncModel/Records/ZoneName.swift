@@ -2,8 +2,8 @@
 ///
 /// Bounds: 1 to 255 bytes of printable ASCII.
 public struct ZoneName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The first name of the zone that every store has. It comes from the first app that used this engine; stores and the
-    /// wire have it, so it stays.
+    /// The name of the zone that every store has from the beginning, in each app: a part of the store format and of the protocol. Apps
+    /// tell people of this zone in words of their own; `Zone.isDefault` says which one it is.
     public static let standard = ZoneName(unchecked: "ScorebookData")
     /// The greatest length, in bytes.
     public static let maximumLength = 255

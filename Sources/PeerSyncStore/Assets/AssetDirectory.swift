@@ -87,31 +87,51 @@ public struct AssetDirectory: Sendable {
 
     /// Copies a file into the directory, and describes it.
     ///
-    /// - Throws: ``RecordStoreError``: `unreadableFile`, `invalidValue` when the file is too large, `noSpace`.
+    /// - Parameters:
+    ///   - source: the file; a link is followed.
+    ///   - mediaType: as ``/PeerSyncModel/Asset/mediaType``; by default what the first bytes say.
+    /// - Throws: ``RecordStoreError``: `unreadableFile`; `invalidValue` when the file is too large, or the text is no media type;
+    ///   `noSpace`, `assetUnwritable`.
     public func add(_ source: URL, mediaType: String? = nil) throws -> Asset {
-        let file: PosixFile
-        do {
-            // The user may name a link.
-            file = try PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY)
-            guard try file.status().st_mode & S_IFMT == S_IFREG else {
+        if let mediaType, !Asset.isMediaType(mediaType) {
+            throw RecordStoreError(.invalidValue, "“\(mediaType)” is not a media type")
+        }
+        // The user may name a link.
+        let path = source.resolvingSymlinksInPath().path
+        let file = try understandingReads(of: source) { try PosixFile(path, O_RDONLY) }
+        let (status, start) = try understandingReads(of: source) {
+            let status = try file.status()
+            guard status.st_mode & S_IFMT == S_IFREG else {
                 throw RecordStoreError(.unreadableFile, "\(source.path) is not a file")
             }
+            return (status, try file.read(at: 0, upTo: MediaType.signatureLength))
+        }
+        guard Int64(status.st_size) <= Asset.maximumSize else { throw Self.tooLarge(source) }
+        let (hash, count) = try add { offset in
+            try understandingReads(of: source) { try file.read(at: offset, upTo: Self.bufferSize) }
+        }
+        // A program may have written to it meanwhile.
+        guard
+            let asset = Asset(
+                hash: hash, size: count,
+                mediaType: mediaType ?? MediaType.recognized(start) ?? MediaType.unknown,
+                name: Asset.name(from: source.lastPathComponent))
+        else { throw Self.tooLarge(source) }
+        return asset
+    }
+
+    private static func tooLarge(_ source: URL) -> RecordStoreError {
+        RecordStoreError(
+            .invalidValue, "\(source.path) is larger than 2 GiB, the most that an asset may have")
+    }
+
+    /// Turns the errors of reading a file from elsewhere into errors with a sentence for people.
+    private func understandingReads<Value>(of source: URL, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
         } catch let error as PosixError {
             throw RecordStoreError(.unreadableFile, "\(source.path) cannot be read: \(error)")
         }
-        let size = try file.size
-        guard size <= Asset.maximumSize else {
-            throw RecordStoreError(
-                .invalidValue, "\(source.path) is larger than 2 GiB, the most that an asset may have")
-        }
-        let start = try file.read(at: 0, upTo: MediaType.signatureLength)
-        let (hash, count) = try add { offset in try file.read(at: offset, upTo: Self.bufferSize) }
-        let type = mediaType ?? MediaType.recognized(start) ?? MediaType.unknown
-        guard
-            let asset = Asset(
-                hash: hash, size: count, mediaType: type, name: Asset.name(from: source.lastPathComponent))
-        else { throw RecordStoreError(.invalidValue, "“\(type)” is not a media type") }
-        return asset
     }
 
     /// Puts bytes without a file of their own into a file.

@@ -8,7 +8,7 @@ public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
     case all
     /// No files.
     case none
-    /// Files with less than that many bytes.
+    /// Files with less than that many bytes: 1 to 10^15 - 1.
     case under(Int64)
 
     /// Reads `all`, `none`, or `under` and a size: a number of bytes, or one with kB, MB, GB (powers of 1000), KiB, MiB
@@ -30,10 +30,19 @@ public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
         ("gb", 1_000_000_000), ("b", 1), ("", 1),
     ]
 
+    /// No size is as great.
+    private static let sizeLimit: Int64 = 1_000_000_000_000_000
+
+    /// The policy with the same effect whose text ``init(_:)`` reads.
+    var bounded: AssetPolicy {
+        guard case .under(let size) = self else { return self }
+        return size <= 0 ? .none : size < Self.sizeLimit ? self : .all
+    }
+
     private static func bytes(_ text: String) -> Int64? {
         for (unit, factor) in units where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), number.isFinite, number >= 0,
-                number * Double(factor) < 1e15
+                number * Double(factor) < Double(sizeLimit)
             else { return nil }
             return Int64(number * Double(factor))
         }

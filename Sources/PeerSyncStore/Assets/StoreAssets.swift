@@ -53,13 +53,16 @@ public struct StoreAssets: Sendable {
     }
 
     static func policy(_ db: Database) throws -> AssetPolicy {
-        try SyncState.text(db, .assetPolicy).flatMap(AssetPolicy.init) ?? .all
+        guard let text = try SyncState.text(db, .assetPolicy) else { return .all }
+        // Whoever limits what they fetch wants fewer files, not all of them.
+        return AssetPolicy(text) ?? AssetPolicy.none
     }
 
-    /// Sets the files to fetch from peers, from now on.
+    /// Sets the files to fetch from peers, from now on. A size that no file is below counts as ``AssetPolicy/none``, one that every file is below
+    /// as ``AssetPolicy/all``.
     public func setPolicy(_ policy: AssetPolicy) async throws {
         try await store.database.write { db in
-            try SyncState.set(db, .assetPolicy, policy.description)
+            try SyncState.set(db, .assetPolicy, policy.bounded.description)
             try SyncSettings.notify(db)
         }
     }

@@ -2,11 +2,24 @@ import GRDB
 
 /// The table `grdb_sync_capturePause`: it has a row while the engine itself writes, and triggers of apps may ask for it.
 enum CapturePause {
+    static let table = "grdb_sync_capturePause"
+
     static let create = """
         CREATE TABLE IF NOT EXISTS grdb_sync_capturePause (
             id INTEGER PRIMARY KEY
         );
         """
+
+    /// Whether a trigger or a view of the app's names the table.
+    static func isNamedByApp(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM main.sqlite_master WHERE type IN ('trigger', 'view') AND name NOT GLOB ?
+                        AND instr(lower(sql), lower(?)) > 0)
+                """, arguments: [MetadataTables.prefix + "*", table]) == true
+    }
 }
 
 extension RecordStore {

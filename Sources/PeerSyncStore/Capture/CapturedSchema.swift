@@ -3,8 +3,9 @@ import Synchronization
 
 /// What the triggers of a database cover, as this store has opened it.
 ///
-/// Another version of a program may open the database meanwhile, and change that. Whoever went on with the fields of before would take
-/// writes out of the journal without the fields that it does not know, and nobody would ever sync these.
+/// Another version of a program, or one that syncs fewer tables, may open the database meanwhile, and change that. Whoever went on with the
+/// fields of before would take writes out of the journal without the fields that it does not know, and nobody would ever sync these; or
+/// would rely on triggers that are gone.
 final class CapturedSchema: Sendable {
     private struct Known {
         let covered: [String: DatabaseValue]
@@ -21,7 +22,7 @@ final class CapturedSchema: Sendable {
     }
 
     /// - Parameter isThorough: whether to look even if no table and no trigger has changed: a version may give a field another meaning alone.
-    /// - Throws: `newerFormat` when another version has opened the database since ``note(_:)``.
+    /// - Throws: `newerFormat` when a program that syncs other tables or fields has opened the database since ``note(_:)``.
     func check(_ db: Database, isThorough: Bool = false) throws {
         guard let last = known.withLock({ $0 }) else { return }
         let version = try Self.schemaVersion(db)
@@ -29,7 +30,8 @@ final class CapturedSchema: Sendable {
         guard try Self.covered(db) == last.covered else {
             throw RecordStoreError(
                 .newerFormat,
-                "another version of this program has opened the database, so this one has ended; start it again"
+                "another program, or another version of this one, has opened the database and syncs other tables or fields, so this "
+                    + "one has ended; start it again, and let every program sync the same tables"
             )
         }
         known.withLock { $0?.schemaVersion = version }

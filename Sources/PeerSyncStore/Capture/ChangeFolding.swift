@@ -273,10 +273,12 @@ struct ChangeFolding {
         return zone
     }
 
-    /// The synced form of a value: the bytes that a program wrote into a column of files become a file.
+    /// The synced form of a value: the bytes that a program wrote into a column of files become a file. If they are the text of
+    /// an asset, as an app writes back that reads the column as bytes, they name its file.
     private func kept(_ value: FieldValue, _ field: FieldDefinition, _ db: Database) throws -> FieldValue {
-        guard field.kind == .asset, hasAssets, case .blob(let bytes) = value else { return value }
-        return .asset(try UnstoredAssets.keep(db, bytes))
+        guard field.kind == .asset, case .blob(let bytes) = value else { return value }
+        let asset = try Asset(jsonBytes: bytes) ?? (hasAssets ? UnstoredAssets.keep(db, bytes) : nil)
+        return asset.map(FieldValue.asset) ?? value
     }
 
     private func fold(
@@ -338,13 +340,5 @@ struct ChangeFolding {
                 RecordField(name: field.name, value: try kept(value, field, set.db), stamp: stamp))
         }
         if !entry.isTakenAlong { record.state.raise(\.deletion, to: entry.last) }
-    }
-}
-
-extension FieldDefinition {
-    /// Whether the field is empty in the row while its target is out of sight.
-    var isNullified: Bool {
-        guard case .reference(_, let rule, _) = kind else { return false }
-        return !rule.needsTarget
     }
 }

@@ -13,22 +13,30 @@ extension RecordStore {
         package var withheldCount = 0
     }
 
-    /// Folds what other connections have committed since an earlier check.
+    /// Folds what other connections have committed since an earlier check, and tells those who observe the database with GRDB, which
+    /// hears of this connection's commits alone. The first check tells them, too: nobody has looked before it.
     ///
     /// - Parameter version: the result of that check; nil for the first one.
-    /// - Throws: `newerFormat` when another version of the program has opened the database.
+    /// - Throws: `newerFormat` when a program that syncs other tables or fields has opened the database.
     package func foldOthersWrites(since version: Int64?) async throws -> OthersWrites {
         try await database.writeWithoutTransaction { [self] db in
             // SQLite changes this number with every commit of another connection.
             let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
             var found = OthersWrites(version: current, hasChanged: current != version)
-            if found.hasChanged { try capturedSchema.check(db, isThorough: true) }
-            if found.hasChanged, try Self.hasPendingChanges(db) {
-                try db.inTransaction(.immediate) {
-                    _ = try fold(db)
+            if found.hasChanged {
+                try capturedSchema.check(db, isThorough: true)
+                if try Self.hasPendingChanges(db) {
+                    try db.inTransaction(.immediate) {
+                        _ = try fold(db)
+                        return .commit
+                    }
+                    found.hasFolded = true
+                }
+                // Sessions do not wait for this. GRDB takes an empty transaction for a commit.
+                try db.inTransaction(.deferred) {
+                    try WriteObserver.tellOthersWrites(db)
                     return .commit
                 }
-                found.hasFolded = true
             }
             found.withheldCount = try unsentCount.rise(db, hasChanged: found.hasChanged)
             return found

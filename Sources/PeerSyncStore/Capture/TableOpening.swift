@@ -175,7 +175,8 @@ struct TableOpening {
             }
             return value
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            return .text(sql.hasPrefix("\"") ? String(sql.dropFirst().dropLast()) : sql)
+            let isQuoted = sql.utf8.first == UInt8(ascii: "\"")
+            return .text(isQuoted ? String(sql.unicodeScalars.dropFirst().dropLast()) : sql)
         }
     }
 

@@ -9,9 +9,30 @@ import Synchronization
 final class WriteObserver: TransactionObserver, Sendable {
     private let onChange: @Sendable () -> Void
     private let hasSeenChange = Atomic(false)
+    /// Whether the notice that is given right now is of what other connections wrote.
+    @TaskLocal private static var isOfOthers: Bool = false
 
     init(_ onChange: @escaping @Sendable () -> Void) {
         self.onChange = onChange
+    }
+
+    /// Tells those who observe a database that another connection may have changed any of its tables. Part of an open transaction, with
+    /// whose end they hear of it.
+    ///
+    /// Observers of this kind hear nothing: they are for what this process writes, and whoever has noticed the others' commit wakes the
+    /// sessions.
+    static func tellOthersWrites(_ db: Database) throws {
+        try $isOfOthers.withValue(true) {
+            do {
+                try db.notifyChanges(in: .fullDatabase)
+            } catch {
+                // GRDB cannot list the columns of a table with quotation marks in its name; it tells of the others.
+                let sql = "SELECT name FROM main.sqlite_master WHERE type = 'table'"
+                for table in try String.fetchAll(db.cachedStatement(sql: sql)) {
+                    try? db.notifyChanges(in: Table(table))
+                }
+            }
+        }
     }
 
     /// Every numbering of a record rewrites the zone's digest. A row leaves `grdb_sync_assetUnstored` once its bytes are
@@ -21,9 +42,14 @@ final class WriteObserver: TransactionObserver, Sendable {
             .contains(kind.tableName)
     }
 
-    func databaseDidChange(with _: DatabaseEvent) { databaseDidChange() }
+    func databaseDidChange(with _: DatabaseEvent) { noteChange() }
 
+    /// A notice without an event.
     func databaseDidChange() {
+        if !Self.isOfOthers { noteChange() }
+    }
+
+    private func noteChange() {
         hasSeenChange.store(true, ordering: .relaxed)
         stopObservingDatabaseChangesUntilNextTransaction()
     }

@@ -10,6 +10,7 @@ struct ChangeNumbering {
     /// The first number of this step.
     let group: Int64
     private var digests: [Int64: ZoneDigest] = [:]
+    private var hasForgotten = false
 
     init(_ db: Database) throws {
         last = try SyncState.integer(db, .lastSequence) ?? 0
@@ -38,9 +39,13 @@ struct ChangeNumbering {
         body(&digests[zone]!)
     }
 
-    /// Saves the last number and the digests.
+    /// Notes that the step has forgotten a record.
+    mutating func noteForgotten() { hasForgotten = true }
+
+    /// Saves the last number and the digests, and tells those who observe the records.
     func save(_ db: Database, generation: [UInt8]) throws {
         for (zone, digest) in digests { try Zones.setDigest(db, zone, digest) }
+        if !digests.isEmpty || hasForgotten { try db.notifyRecords() }
         guard count > 0 else { return }
         try SyncState.set(db, .lastSequence, last)
         try Generations.record(db, generation, firstSequence: group)

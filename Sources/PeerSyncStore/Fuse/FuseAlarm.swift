@@ -21,9 +21,11 @@ public struct FuseAlarm: Sendable, Hashable, Identifiable {
     /// The maximum number of ``records``.
     public static let maximumListed = 100
 
-    /// Six hexadecimal digits that name the alarm as it is now: when more waits, or less, it has others. So nobody decides about
-    /// more than they have seen.
-    public let id: String
+    /// A hash of what waits, of what would go along, and of a secret of this store: another machine could find something else with the
+    /// few digits of ``id`` otherwise.
+    package let hash: [UInt8]
+    /// Six hexadecimal digits that name the alarm as it is now, for people: when more waits, or less, it has others.
+    public var id: String { hash.prefix(3).hexadecimal }
     /// Who wrote it.
     public let source: Source
     /// The name of the zone on this machine.

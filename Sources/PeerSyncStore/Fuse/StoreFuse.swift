@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PeerSyncModel
 
@@ -31,6 +32,8 @@ public struct StoreFuse: Sendable {
     /// Sets the fuse; nil switches it off. What waits already goes on waiting. Part of the open transaction.
     public func set(_ db: Database, _ setting: FuseSetting?) throws {
         try SyncState.set(db, .fuse, setting?.description ?? "off")
+        if try SyncState.text(db, .fuseSalt) == nil { try SyncState.set(db, .fuseSalt, UUID().uuidString) }
+        try SyncSettings.notify(db)
     }
 
     // MARK: What waits
@@ -44,7 +47,7 @@ public struct StoreFuse: Sendable {
         return try WithheldRecords.sources(db).map { source in
             let waiting = try waiting(db, peer: source.peer, zone: source.zone)
             return FuseAlarm(
-                id: waiting.id,
+                hash: waiting.hash,
                 source: source.peer == FuseTables.here ? .programs : .peer(peers[source.peer] ?? ""),
                 zone: names.name(row: source.zone), since: source.since, deletedCount: waiting.deletedCount,
                 overwrittenCount: waiting.records.count { !$0.isDeleted },
@@ -56,7 +59,7 @@ public struct StoreFuse: Sendable {
     /// What waits of one source in a zone.
     private struct Waiting {
         /// A hash of all of it, and of what would go along.
-        let id: String
+        let hash: [UInt8]
         let records: [FuseAlarm.Record]
         /// With the records that would go along.
         let deletedCount: Int
@@ -66,7 +69,7 @@ public struct StoreFuse: Sendable {
         let set = WorkingSet(db, store.tables)
         var rules = try RuleApplication(set)
         var gone: Set<RecordName> = []
-        var content = "\(peer) \(zone)"
+        var content = "\(try SyncState.text(db, .fuseSalt) ?? "") \(peer) \(zone)"
         let names = try WithheldRecords.names(db, peer: peer, zone: zone)
         let records = try names.map { name in
             let isDeleted = try isDeleted(db, name, peer: peer, in: set)
@@ -88,8 +91,7 @@ public struct StoreFuse: Sendable {
         var input = Array(content.utf8)
         for state in try WithheldRecords.encodedStates(db, peer: peer, zone: zone) { input += state }
         return Waiting(
-            id: BLAKE2b.hash(input, length: 16).prefix(3).hexadecimal, records: records,
-            deletedCount: gone.count)
+            hash: BLAKE2b.hash(input, length: 32), records: records, deletedCount: gone.count)
     }
 
     private func isDeleted(
@@ -170,7 +172,7 @@ public struct StoreFuse: Sendable {
     /// Folds, and refuses a decision about something that has changed since a person saw it.
     private func checkIsCurrent(_ db: Database, _ alarm: FuseAlarm) throws {
         _ = try store.fold(db)
-        guard try waiting(db, peer: alarm.peer, zone: alarm.zoneRow).id == alarm.id else {
+        guard try waiting(db, peer: alarm.peer, zone: alarm.zoneRow).hash == alarm.hash else {
             throw RecordStoreError(
                 .zonesChanged, "what waits has changed since it was listed, or somebody has decided about it")
         }

@@ -13,12 +13,13 @@ extension RecordStore {
     ///   - db: the connection of the open transaction.
     ///   - states: fields with their stamps, deletions and revivals.
     ///   - zone: the zone of new records.
-    /// - Throws: ``RecordStoreError`` `otherZone` when one of the records is in another zone; `invalidRecord` when one is larger than
+    /// - Throws: ``RecordStoreError`` `noSuchZone` when the zone is gone, or another store's; `otherZone` when one of the records is in
+    ///   another zone; `invalidRecord` when one is larger than
     ///   ``maximumRecordSize``, or has a field whose name `RecordField.canBeNamed` refuses or whose value `FieldValue.canBeSent` does.
     public func merge(
         _ db: Database, _ states: [RecordState], zone: ZoneTarget = .default
     ) throws -> StoreChanges {
-        try merge(db, states, StateMerge.Arrival(zone: zone.row))
+        try merge(db, states, StateMerge.Arrival(zone: Zones.row(db, of: zone)))
     }
 
     private func merge(
@@ -91,7 +92,7 @@ extension RecordStore {
                 name: state.name,
                 fields: state.fields.map { RecordField(name: $0.name, value: $0.value, stamp: stamp) })
         }
-        return try merge(db, written, StateMerge.Arrival(zone: zone.row, writeStamp: stamp))
+        return try merge(db, written, StateMerge.Arrival(zone: Zones.row(db, of: zone), writeStamp: stamp))
     }
 
     // MARK: Deleting

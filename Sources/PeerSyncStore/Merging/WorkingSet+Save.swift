@@ -86,9 +86,27 @@ extension WorkingSet {
         guard try table.canHold(record.shown) && contest.makeRoom(for: record, in: table) else {
             return false
         }
+        let shown = record.shown
+        var altered = try write(shown, of: record, in: table)
+        if altered == nil, let (state, fields) = try keepingBytes(shown, in: table) {
+            altered = try write(state, of: record, in: table)?.union(fields)
+        }
+        guard let altered else { return false }
+        record.alteredFields = altered.union(record.emptiedFields)
+        record.row = .written
+        record.emptiedInRow = record.emptiedFields
+        return true
+    }
+
+    /// Writes a record's row.
+    ///
+    /// - Returns: the fields whose columns return another value than was written; nil when a constraint of the table, or a trigger of
+    ///   the app's, refused the row.
+    private func write(
+        _ shown: RecordState, of record: WorkingRecord, in table: RecordTable
+    ) throws -> Set<String>? {
         var altered: Set<String>?
         let isWritten = try db.catchingConstraint {
-            let shown = record.shown
             if let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow {
                 try writer.writeRow(shown, in: table, from: present)
             } else {
@@ -96,11 +114,29 @@ extension WorkingSet {
             }
             altered = try table.alteredFields(db, shown, isTriggered: writer.hasTriggersOfOthers(table))
         }
-        guard isWritten, let altered else { return false }
-        record.alteredFields = altered.union(record.emptiedFields)
-        record.row = .written
-        record.emptiedInRow = record.emptiedFields
-        return true
+        return isWritten ? altered : nil
+    }
+
+    /// A state with the bytes that its row has where the state names a file, and the fields with them: a table may refuse the text that
+    /// names it. No row goes with what a program wrote into it because of a text that only sync writes. nil when the row has no such bytes.
+    private func keepingBytes(
+        _ state: RecordState, in table: RecordTable
+    ) throws -> (state: RecordState, fields: Set<String>)? {
+        guard table.type.fields.contains(where: { $0.kind == .asset }),
+            let values = try table.values(db, state.name)
+        else { return nil }
+        var bytes: [String: FieldValue] = [:]
+        for (field, value) in zip(table.type.fields, values) where field.kind == .asset {
+            guard case .blob = value, case .asset? = state.field(field.name)?.value else { continue }
+            bytes[field.name] = value
+        }
+        guard !bytes.isEmpty else { return nil }
+        let fields = state.fields.map { field in
+            RecordField(name: field.name, value: bytes[field.name] ?? field.value, stamp: field.stamp)
+        }
+        let kept = RecordState(
+            name: state.name, sortedFields: fields, deletion: state.deletion, revival: state.revival)
+        return (kept, Set(bytes.keys))
     }
 
     /// Removes the rows of records that are now deleted, hidden or held.
@@ -155,6 +191,7 @@ extension WorkingSet {
             try numbering.change(record.zone, db) { $0.remove(id) }
         }
         try RecordTraces.remove(db, of: record.name)
+        numbering.noteForgotten()
     }
 
     private func save(
@@ -178,7 +215,7 @@ extension WorkingSet {
             try HistoryTable.remove(db, of: record.name)
             try WithheldRecords.removeErased(db, record.state, writer.shapes)
         }
-        try noteSize(of: record)
+        try noteUnsynced(record, placement)
         try saveHeldReferences(record, placement)
         try AssetTable.note(
             db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
@@ -205,14 +242,30 @@ extension WorkingSet {
             }, to: &writer.blob)
     }
 
-    /// Notes whether a record is too large to travel. Notes about its former state are no longer valid.
-    private func noteSize(of record: WorkingRecord) throws {
-        guard record.isStateChanged else { return }
-        if try areAnyTooLarge.get() {
-            try UnsyncedRecords.removeSize(db, record.name)
-            try RefusedRecords.removeTooLarge(db, record.name)
+    /// Notes whether a record is too large to travel, or its row keeps the bytes of a file. Notes about its former state are no longer
+    /// valid.
+    private func noteUnsynced(_ record: WorkingRecord, _ placement: RecordStatus) throws {
+        let keepsBytes = placement == .inTable && hasOtherThanFile(record)
+        if try areAnyNoted.get() {
+            try UnsyncedRecords.remove(db, record.name)
+            if record.isStateChanged { try RefusedRecords.removeTooLarge(db, record.name) }
+        } else if !record.isStateChanged, !keepsBytes {
+            return
         }
-        if record.state.isTooLarge { try UnsyncedRecords.noteSize(db, record.name, zone: record.zone) }
+        if record.state.isTooLarge {
+            try UnsyncedRecords.noteSize(db, record.name, zone: record.zone)
+        } else if keepsBytes {
+            try UnsyncedRecords.noteFile(db, record.name, zone: record.zone)
+        }
+    }
+
+    /// Whether a record's row has something else in the place of a text that names a file.
+    private func hasOtherThanFile(_ record: WorkingRecord) -> Bool {
+        guard !record.alteredFields.isEmpty, let table = tables[record.name.recordType] else { return false }
+        return record.alteredFields.contains { field in
+            guard case .asset? = record.state.field(field)?.value else { return false }
+            return table.column(field)?.field.kind == .asset
+        }
     }
 
     /// The peer that already has this state because it sent exactly this one; the store need not send it back.

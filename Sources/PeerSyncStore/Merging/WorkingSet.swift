@@ -92,9 +92,9 @@ final class WorkingSet {
         return any
     }
 
-    /// Whether this store or a peer has found any record too large; the set looks it up once.
-    private(set) lazy var areAnyTooLarge: Result<Bool, any Error> = Result {
-        try UnsyncedRecords.isAnyTooLarge(db) || RefusedRecords.isAnyTooLarge(db)
+    /// Whether this store has noted anything of a record, or a peer has found any too large; the set looks it up once.
+    private(set) lazy var areAnyNoted: Result<Bool, any Error> = Result {
+        try UnsyncedRecords.isAnyOfRecord(db) || RefusedRecords.isAnyTooLarge(db)
     }
 
     /// The records in the store that refer to a record.

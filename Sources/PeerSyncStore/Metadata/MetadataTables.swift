@@ -80,7 +80,8 @@ enum MetadataTables {
         );
 
         -- The rows and records of this store that stay here. recordType: the type. reason: 1 recordName is the row's
-        -- key, which has no name, and the row has no zone; 2 the record is too large to travel.
+        -- key, which has no name, and the row has no zone; 2 the record is too large to travel; 3 it travels, but its row keeps
+        -- the bytes of a file.
         CREATE TABLE grdb_sync_unsyncedRecord (
             recordType TEXT NOT NULL,
             recordName NOT NULL,
@@ -301,6 +302,8 @@ enum MetadataTables {
     }
 
     /// Removes the triggers and tables of the engine, also those of a damaged store.
+    ///
+    /// One table stays, empty, while a trigger or a view of the app's names it: SQLite would refuse the writes that fire the trigger.
     static func remove(_ db: Database) throws {
         // Whichever of two tables that refer to each other goes first. Those of mailboxes that refer to two tables go before both:
         // in a damaged store, one may be missing that the removal of the other would look at.
@@ -311,8 +314,13 @@ enum MetadataTables {
                 SELECT type, name FROM main.sqlite_master WHERE name GLOB ? AND type IN ('trigger', 'table')
                 ORDER BY type = 'table', name NOT GLOB ?
                 """, arguments: [prefix + "*", prefix + "mailbox?*"])
+        let isPauseNamed = try CapturePause.isNamedByApp(db)
         for object in objects {
             let (type, name): (String, String) = (object[0], object[1])
+            if isPauseNamed, name == CapturePause.table {
+                try db.execute(sql: "DELETE FROM main.\(name)")
+                continue
+            }
             try db.execute(sql: "DROP \(type) main.\(name.sqlName)")
         }
         try FormatOne.remove(db)

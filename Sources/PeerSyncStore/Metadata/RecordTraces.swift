@@ -6,7 +6,7 @@ import PeerSyncModel
 /// It leaves the rows in the tables of the types alone. ``RecordWriter`` itself takes back what it has just
 /// written.
 enum RecordTraces {
-    /// Forgets a record.
+    /// Forgets a record. The caller tells those who observe the records, once for all that it forgets: `Database.notifyRecords()`.
     ///
     /// It keeps the note that a peer has refused the record: the peer still holds another state. So it does with what this store has
     /// refused of a peer's.
@@ -15,32 +15,23 @@ enum RecordTraces {
             .execute(arguments: [name.description])
         try AssetTable.remove(db, of: name.description)
         try HeldReferenceTable.remove(db, of: name.description)
-        try UnsyncedRecords.removeSize(db, name)
+        try UnsyncedRecords.remove(db, name)
         try HistoryTable.remove(db, of: name)
         try FuseTables.remove(db, of: name)
     }
 
     /// Forgets all records of a zone, and the files that they have had.
     static func removeAll(_ db: Database, in zone: Int64) throws {
-        for sql in [
-            """
-            DELETE FROM grdb_sync_heldReference WHERE recordName IN (
-                SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)
-            """,
-            """
-            DELETE FROM grdb_sync_history WHERE recordName IN (
-                SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)
-            """,
-            "DELETE FROM grdb_sync_withheldRecord WHERE zone = ?",
-            "DELETE FROM grdb_sync_recentLoss WHERE zone = ?",
-            "DELETE FROM grdb_sync_remoteRecord WHERE zone = ?",
-            "DELETE FROM grdb_sync_assetReference WHERE zone = ?",
-            "DELETE FROM grdb_sync_assetLeftover WHERE zone = ?",
-            "DELETE FROM grdb_sync_refusedRecord WHERE zone = ?",
-            "DELETE FROM grdb_sync_ownRefusal WHERE zone = ?",
-            "DELETE FROM grdb_sync_unsyncedRecord WHERE zone = ?",
+        let ofZone = "recordName IN (SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ?)"
+        for (table, condition) in [
+            ("heldReference", ofZone), ("history", ofZone), ("withheldRecord", "zone = ?"),
+            ("recentLoss", "zone = ?"), ("remoteRecord", "zone = ?"), ("assetReference", "zone = ?"),
+            ("assetLeftover", "zone = ?"), ("refusedRecord", "zone = ?"), ("ownRefusal", "zone = ?"),
+            ("unsyncedRecord", "zone = ?"),
         ] {
-            try db.execute(sql: sql, arguments: [zone])
+            let name = MetadataTables.prefix + table
+            try db.execute(sql: "DELETE FROM \(name) WHERE \(condition)", arguments: [zone])
+            try db.notifyIfChanged(name)
         }
     }
 }

@@ -124,6 +124,8 @@ public struct StoreListing: Sendable {
     ///
     /// With the rows that refer to it, these are all records that do.
     public func withoutRow(_ db: Database, referringTo name: RecordName) throws -> [RecordName] {
+        // Whoever changes what it reads changes a record, and only that is told to observers.
+        try db.registerAccess(to: Table("grdb_sync_remoteRecord"))
         let statement = try db.cachedStatement(
             sql: "SELECT recordName FROM grdb_sync_heldReference WHERE target = ? ORDER BY recordName")
         return try RecordName.fetchAll(statement, arguments: [name])
@@ -162,36 +164,83 @@ public struct StoreListing: Sendable {
                     """), arguments: [name.description]) ?? false
     }
 
-    /// Whether a machine that this one is paired with still lacks what was last written to a row.
+    /// The name of the record of a row, whether the row is there or not: what the history, ``isShown(_:_:)`` and
+    /// ``RecordStore/restore(_:_:)`` ask for.
+    ///
+    /// - Parameters:
+    ///   - key: the values of the row's primary key, in its order, as the columns have them: a `UUID` counts as its 16 bytes.
+    ///   - table: the name of its table.
+    /// - Throws: ``RecordStoreError``: `tableMismatch` when the table is not synced; `noSuchRecord` when no row that is
+    ///   synced can have this key.
+    public func name(of key: [any DatabaseValueConvertible], in table: String) throws -> RecordName {
+        try name(of: key, in: table) { _, value in value.databaseValue }
+    }
+
+    /// - Parameter encode: gives a value of the key as a column has it.
+    private func name(
+        of key: [any DatabaseValueConvertible], in table: String,
+        as encode: (_ column: String, any DatabaseValueConvertible) -> DatabaseValue
+    ) throws -> RecordName {
+        guard let found = store.tables.all.first(where: { $0.type.table.lowercased() == table.lowercased() })
+        else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
+        guard key.count == found.key.columns.count,
+            let name = found.key.name(of: zip(found.key.columns, key).map { FieldValue(encode($0.name, $1)) })
+        else { throw RecordStoreError(.noSuchRecord, "no row of \(table) that is synced has such a key") }
+        return name
+    }
+
+    /// Whether a machine that this one is paired with still lacks what was last written to a row; see ``isPending(_:_:)``.
     ///
     /// - Parameters:
     ///   - db: a connection to the store's database.
-    ///   - key: the values of the row's primary key, in its order.
+    ///   - key: the values of the row's primary key, in its order, as the columns have them: a `UUID` counts as its 16 bytes.
     ///   - table: the name of its table.
     /// - Throws: ``RecordStoreError``: `tableMismatch` when the table is not synced; `noSuchRecord` when no row that is
     ///   synced can have this key.
     public func isPending(
         _ db: Database, _ key: [any DatabaseValueConvertible], of table: String
     ) throws -> Bool {
-        guard let found = store.tables.all.first(where: { $0.type.table.lowercased() == table.lowercased() })
-        else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
-        guard key.count == found.key.columns.count,
-            let name = found.key.name(of: key.map { FieldValue($0.databaseValue) })
-        else { throw RecordStoreError(.noSuchRecord, "no row of \(table) that is synced has such a key") }
+        try isPending(db, name(of: key, in: table))
+    }
+
+    /// Whether a machine that this one is paired with still lacks what was last written to a row; see ``isPending(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - db: a connection to the store's database.
+    ///   - key: the values of the row's primary key, in its order. A `UUID` counts as the record type writes it: see
+    ///     `databaseUUIDEncodingStrategy(for:)`.
+    ///   - record: the GRDB record type of its table.
+    /// - Throws: see ``isPending(_:_:of:)``.
+    package func isPending(
+        _ db: Database, _ key: [any DatabaseValueConvertible], of record: any TableRecord.Type
+    ) throws -> Bool {
+        let name = try name(of: key, in: record.databaseTableName) { column, value in
+            guard let uuid = value as? UUID, let record = record as? any EncodableRecord.Type else {
+                return value.databaseValue
+            }
+            return switch record.databaseUUIDEncodingStrategy(for: column) {
+            case .deferredToUUID: uuid.databaseValue
+            case .uppercaseString: uuid.uuidString.databaseValue
+            case .lowercaseString: uuid.uuidString.lowercased().databaseValue
+            }
+        }
         return try isPending(db, name)
     }
 
-    /// Whether a machine that this one is paired with still lacks the last change of a record.
+    /// Whether a machine that this one is paired with still lacks the last change of a record. Machines that others have introduced count
+    /// when this one has met them, as in ``StoreStatus/pending``.
     public func isPending(_ db: Database, _ name: RecordName) throws -> Bool {
         let isMissing = try Bool.fetchOne(
             db.cachedStatement(
                 sql: """
                     SELECT EXISTS (
                         SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
-                        WHERE remoteRecordID = ?
+                        WHERE remoteRecordID = ? AND \(PeerTable.isAwaiting)
                             AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone", orIf: PeerTable.hasPassedOver("machine.id"))))
                     """), arguments: [name.description])
-        return try isMissing == true || store.tables.journaledNames(db).contains(name)
+        if isMissing == true { return true }
+        // What is not taken in yet waits, too, if anybody is there to get it.
+        return try !PeerTable.awaiting(db).isEmpty && store.tables.journaledNames(db).contains(name)
     }
 
     /// Passes every live record of a zone to `body`, held ones included, in order of name. It leaves out hidden

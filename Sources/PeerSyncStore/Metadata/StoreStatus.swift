@@ -23,7 +23,7 @@ public struct StoreStatus: Sendable, Equatable {
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
     /// All zones, the default zone first.
-    public let zones: [Zone]
+    public var zones: [Zone] { known.zones }
     /// The records that peers have refused.
     public let refused: [RefusedRecord]
     /// The rows and records that stay in this store, at most ``maximumUnsyncedListed`` of them.
@@ -35,9 +35,22 @@ public struct StoreStatus: Sendable, Equatable {
     /// Whether sync is switched on.
     public let isSyncOn: Bool
     /// The machines that this one is paired with, and how it stands with each.
-    public let peers: [Peer]
+    public var peers: [Peer] { known.peers }
     /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
     public let clockAhead: Int64
+
+    private let known: Known
+
+    /// Zones and machines that are compared by all that they say: a status is another one as soon as one of them has changed.
+    private struct Known: Sendable, Equatable {
+        let zones: [Zone]
+        let peers: [Peer]
+
+        static func == (left: Known, right: Known) -> Bool {
+            left.zones.elementsEqual(right.zones) { $0.saysTheSame(as: $1) }
+                && left.peers.elementsEqual(right.peers) { $0.saysTheSame(as: $1) }
+        }
+    }
 
     /// The most entries of ``heldRecords``. ``StoreListing/held(_:type:in:limit:)`` lists all.
     public static let maximumHeldListed = 100
@@ -57,13 +70,13 @@ public struct StoreStatus: Sendable, Equatable {
         held = try count(.held)
         heldRecords = held == 0 ? [] : try store.listing.held(db, limit: Self.maximumHeldListed)
         digest = try Zones.digest(db, Zones.defaultID)
-        zones = try Zones.all(db)
         refused = try RefusedRecords.all(db)
         unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed, in: store.tables)
         unsyncedCount = try UnsyncedRecords.count(db)
         alarms = try store.fuse.alarms(db)
         isSyncOn = try SyncSettings(db).isSyncOn
-        peers = try PeerTable.all(db)
+        let peers = try PeerTable.all(db)
+        known = Known(zones: try Zones.all(db), peers: peers)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - store.now())
         let journal =
             try Int.fetchOne(
@@ -77,8 +90,9 @@ public struct StoreStatus: Sendable, Equatable {
             $0.reduce(0) { $0 + $1.pending }
         }
         self.pendingByPeer = pendingByPeer
-        // A machine that others have introduced, and that this one has never met, gets the records from them.
-        let met = peers.filter { $0.introducedBy == nil || $0.lastSeen != nil }
-        pending = journal + (met.compactMap { pendingByPeer[$0.name] }.max() ?? 0)
+        let awaiting = try PeerTable.awaiting(db)
+        pending =
+            journal
+            + (peers.filter { awaiting.contains($0.id) }.compactMap { pendingByPeer[$0.name] }.max() ?? 0)
     }
 }

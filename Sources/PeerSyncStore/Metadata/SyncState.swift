@@ -27,6 +27,8 @@ struct SyncState {
     static let historySize = SyncState(name: "historySize")
     /// The setting of the fuse: a share and a number of records, or `off`; missing if nobody has set it.
     static let fuse = SyncState(name: "fuse")
+    /// Random digits that go into the number of an alarm, so that no other machine can find what has the same number.
+    static let fuseSalt = SyncState(name: "fuseSalt")
     /// SQLite's number of the database's schema when the store was opened last. It grows with each change of a table, a trigger or an
     /// index.
     static let schemaVersion = SyncState(name: "schemaVersion")

@@ -1,6 +1,6 @@
 import PeerSyncModel
 
-/// A row or a record of this store that sync does not carry to other machines.
+/// A row or a record of this store that sync does not carry to other machines, or not as the row has it.
 public struct UnsyncedRecord: Sendable, Hashable {
     /// A stable name of the reason; later versions may add more.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
@@ -10,12 +10,16 @@ public struct UnsyncedRecord: Sendable, Hashable {
         public static let name = Reason(description: "name")
         /// The record takes more than ``RecordStore/maximumRecordSize``. It travels again once it is smaller.
         public static let size = Reason(description: "size")
+        /// The table refuses the text that names a file, by a CHECK or a trigger, so the row keeps what it has there: the bytes that
+        /// a program wrote. Other machines get the record and the file. One whose table refuses the text, too, holds the record. A
+        /// table that takes the text mends it.
+        public static let file = Reason(description: "file")
     }
 
     /// The table of the row.
     public let table: String
     /// The row's key, for people: it shows control characters as `\u{…}`, a BLOB as `x'…'`.
     public let name: String
-    /// Why it stays here.
+    /// Why it stays here, or stays as it is.
     public let reason: Reason
 }

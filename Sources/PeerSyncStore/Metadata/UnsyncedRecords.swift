@@ -8,11 +8,13 @@ enum UnsyncedRecords {
     private enum ReasonNumber: Int64 {
         case name = 1
         case size = 2
+        case file = 3
 
         var reason: UnsyncedRecord.Reason {
             switch self {
             case .name: .name
             case .size: .size
+            case .file: .file
             }
         }
     }
@@ -47,8 +49,8 @@ enum UnsyncedRecords {
     /// The number of records of a zone that stay here, although peers may know an older state of them.
     static func count(_ db: Database, zone: Int64) throws -> Int {
         let statement = try db.cachedStatement(
-            sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord WHERE zone = ?")
-        return try Int.fetchOne(statement, arguments: [zone]) ?? 0
+            sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord WHERE zone = ? AND reason = ?")
+        return try Int.fetchOne(statement, arguments: [zone, ReasonNumber.size.rawValue]) ?? 0
     }
 
     /// Notes the rows whose keys have no names, or removes the notes of those that are gone.
@@ -61,6 +63,10 @@ enum UnsyncedRecords {
     static func noteKeys(_ db: Database, journalEntries entries: [Int64], in table: RecordTable) throws {
         let ids = "[\(entries.map(String.init).joined(separator: ","))]"
         let are = "id IN (SELECT value FROM json_each(?))"
+        let key = table.key.journalSQL()
+        // The journal's column turns numbers into texts.
+        let isNumber = "typeof(\(key)) IN ('integer', 'real')"
+        let journaled = "CASE WHEN \(isNumber) THEN CAST(\(key) AS TEXT) ELSE \(key) END"
         try db.cachedStatement(
             sql: """
                 DELETE FROM grdb_sync_unsyncedRecord WHERE (recordType, recordName) IN (
@@ -72,30 +78,41 @@ enum UnsyncedRecords {
             sql: """
                 INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
                 SELECT DISTINCT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
-                WHERE \(are) AND recordName IN (SELECT \(table.key.journalSQL()) FROM \(table.sqlName))
+                WHERE \(are) AND recordName IN (SELECT \(journaled) FROM \(table.sqlName))
                 """
         ).execute(arguments: [ids])
         try notify(db)
     }
 
-    /// Whether any record is too large to travel.
-    static func isAnyTooLarge(_ db: Database) throws -> Bool {
+    /// Whether anything is noted of a record.
+    static func isAnyOfRecord(_ db: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM grdb_sync_unsyncedRecord WHERE zone IS NOT NULL)"
         return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
     }
 
     /// Notes that a record is too large to travel.
     static func noteSize(_ db: Database, _ name: RecordName, zone: Int64) throws {
+        try note(db, .size, of: name, zone: zone)
+    }
+
+    /// Notes that a record's row keeps the bytes of a file.
+    static func noteFile(_ db: Database, _ name: RecordName, zone: Int64) throws {
+        try note(db, .file, of: name, zone: zone)
+    }
+
+    private static func note(
+        _ db: Database, _ reason: ReasonNumber, of name: RecordName, zone: Int64
+    ) throws {
         try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO grdb_sync_unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
                 """
-        ).execute(arguments: [name.recordType, name.description, zone, ReasonNumber.size.rawValue])
+        ).execute(arguments: [name.recordType, name.description, zone, reason.rawValue])
         try notify(db)
     }
 
-    /// Removes the note that a record is too large, if there is one.
-    static func removeSize(_ db: Database, _ name: RecordName) throws {
+    /// Removes what is noted of a record.
+    static func remove(_ db: Database, _ name: RecordName) throws {
         try db.cachedStatement(
             sql: "DELETE FROM grdb_sync_unsyncedRecord WHERE recordType = ? AND recordName = ?"
         )

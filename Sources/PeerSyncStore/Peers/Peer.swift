@@ -1,9 +1,11 @@
 import PeerSyncModel
 
 /// A machine that this one is paired with.
-public struct Peer: Sendable, Hashable {
+///
+/// Two values are equal if they are of the same machine, whatever was known of it when each was read.
+public struct Peer: Sendable, Hashable, Identifiable {
     /// The machine's number in this store. No other machine ever gets it, even after the pairing has ended.
-    package let id: Int64
+    public let id: Int64
     /// The peer's static key, 32 bytes, which is its identity.
     public let publicKey: [UInt8]
     /// The name of the peer on this machine; unique here.
@@ -27,6 +29,18 @@ public struct Peer: Sendable, Hashable {
     package let errorCode: String?
     /// The processes that have noted a session with the peer.
     let processes: Set<RunningProcess>
+
+    public static func == (left: Peer, right: Peer) -> Bool { left.publicKey == right.publicKey }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(publicKey) }
+
+    /// Whether two values say the same of the same machine.
+    func saysTheSame(as other: Peer) -> Bool {
+        id == other.id && publicKey == other.publicKey && name == other.name && address == other.address
+            && pairedAt == other.pairedAt && lastSeen == other.lastSeen && lastSync == other.lastSync
+            && lastError == other.lastError && introducedBy == other.introducedBy && hints == other.hints
+            && errorCode == other.errorCode && processes == other.processes
+    }
 
     /// Whether a process of this machine has a live session with the peer. Asks the system.
     public var isConnected: Bool { processes.contains(where: \.isRunning) }

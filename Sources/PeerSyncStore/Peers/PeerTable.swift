@@ -41,6 +41,16 @@ enum PeerTable {
             """
     }
 
+    /// SQL for whether `machine`, a row of `grdb_sync_peer`, waits for changes of this store: a machine that others have introduced, and that
+    /// this one has never met, gets the records from them.
+    static let isAwaiting = "(machine.introducedBy IS NULL OR machine.lastSeen IS NOT NULL)"
+
+    /// The numbers of the machines that wait for changes of this store.
+    static func awaiting(_ db: Database) throws -> Set<Int64> {
+        try Int64.fetchSet(
+            db.cachedStatement(sql: "SELECT id FROM grdb_sync_peer AS machine WHERE \(isAwaiting)"))
+    }
+
     /// SQL for whether a peer lacks `known`, a row of `grdb_sync_remoteRecord`, whatever it has acknowledged: this store does not
     /// send the record, or the peer has refused it.
     static func hasPassedOver(_ peer: String) -> String {

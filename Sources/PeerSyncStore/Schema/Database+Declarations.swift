@@ -88,6 +88,9 @@ extension Database {
     func notifyIfChanged(_ table: String) throws {
         if changesCount > 0 { try notifyChanges(in: Table(table)) }
     }
+
+    /// Tells those who observe the records that sync knows that some have changed. Once for many: it costs as much as writing one.
+    func notifyRecords() throws { try notifyChanges(in: Table("grdb_sync_remoteRecord")) }
 }
 
 extension String {

@@ -9,7 +9,8 @@ public struct FieldDefinition: Sendable, Hashable {
         /// A moment as ISO 8601 text. The engine sends it in a compact form and restores the same text.
         case date
         /// A file that belongs to the record, as the JSON text that ``/PeerSyncModel/Asset/json`` describes. The file itself is in the
-        /// store's directory of assets. If another program writes a BLOB there, the store puts it into a file.
+        /// store's directory of assets. If a program writes a BLOB there, the store puts it into a file. Without such a directory
+        /// the BLOB stays in the record, as in any other column.
         case asset
         /// The key of a row of the table `to`; if that table has a ``RecordType/formerName``, `to` is that one. `isRequired` says
         /// that the column is NOT NULL.
@@ -34,6 +35,12 @@ public struct FieldDefinition: Sendable, Hashable {
         self.column = column
         name = NameEncoding.identifier(of: formerName ?? column)
         self.kind = kind
+    }
+
+    /// Whether the field is empty in the row while its target is out of sight.
+    var isNullified: Bool {
+        guard case .reference(_, let rule, _) = kind else { return false }
+        return !rule.needsTarget
     }
 
     private static let columnMark = Character("@")

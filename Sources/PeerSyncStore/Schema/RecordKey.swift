@@ -61,6 +61,12 @@ struct RecordKey: Sendable {
     private static func kind(of column: ColumnInfo, in type: RecordType, _ db: Database) throws
         -> KeyEncoding.Kind
     {
+        guard !column.type.isEmpty else {
+            throw RecordStoreError(
+                .tableMismatch,
+                "the key column \(type.table).\(column.name) is declared without a type, so the text 1 and the number 1 could be "
+                    + "two rows, and their records would have one name: declare it TEXT, BLOB or INTEGER")
+        }
         switch ColumnAffinity(declaredType: column.type) {
         case .text: return .text
         case .blob: return .blob

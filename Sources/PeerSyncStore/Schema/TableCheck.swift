@@ -32,6 +32,7 @@ enum TableCheck {
         for name in fields where columns[name] == nil {
             throw RecordStoreError(.tableMismatch, "the table \(type.table) has no column \(name)")
         }
+        try checkFiles(db, type, columns)
         let key = try RecordKey(type, db)
         try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
         try checkCollations(db, type)
@@ -40,6 +41,21 @@ enum TableCheck {
         if type.holdsDuplicates { try checkCircles(db, type, in: schema) }
         try checkReferences(db, type, columns, in: schema, key)
         try checkOtherForeignKeys(db, type, in: schema, key)
+    }
+
+    /// Refuses a column of files that takes no text: the table would refuse every row with a file.
+    private static func checkFiles(
+        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo]
+    ) throws {
+        guard try db.isStrict(type.table) else { return }
+        for field in type.fields where field.kind == .asset {
+            let declared = columns[field.column]?.type ?? ""
+            guard !["TEXT", "ANY"].contains(declared.uppercased()) else { continue }
+            throw RecordStoreError(
+                .tableMismatch,
+                "the column \(type.table).\(field.column) holds the description of a file, a text, and STRICT lets no text into "
+                    + "a column of \(declared): declare it ANY")
+        }
     }
 
     /// Refuses foreign keys that sync does not know of. A row would come before its target, or its target would go first,

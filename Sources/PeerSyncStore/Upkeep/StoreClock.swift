@@ -20,23 +20,29 @@ public struct StoreClock: Sendable {
     ///
     /// - Parameters:
     ///   - db: a connection to the store's database.
-    ///   - allowedSkew: the allowed distance into the future, in milliseconds.
+    ///   - allowedSkew: the allowed distance into the future, in milliseconds, from 0 to 2^47; what lies outside counts as the nearer end.
     public func report(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
         -> ClockReport
     {
-        let limit = store.now() + allowedSkew
+        let now = store.now()
+        let limit = now + Self.bounded(allowedSkew)
         let newest = try StoredClock.load(db).last.milliseconds
         let future = newest > limit ? try futureStamps(db, after: limit) : FutureStamps()
         return ClockReport(
-            now: limit - allowedSkew, newest: newest, records: future.names.count, needsRepair: newest > limit
-        )
+            now: now, newest: newest, records: future.names.count, needsRepair: newest > limit)
     }
+
+    /// 2^47 milliseconds are 4,459 years; with more, sums would overflow.
+    private static func bounded(_ skew: Int64) -> Int64 { min(max(0, skew), 1 << 47) }
 
     /// Replaces stamps too far in the future by stamps of this moment, in the same order. Part of the open transaction.
     ///
     /// Other machines refuse such stamps, so they have none of them. A machine whose own clock was wrong as well may
     /// have them; it then needs the same repair.
     ///
+    /// - Parameters:
+    ///   - db: a connection to the store's database.
+    ///   - allowedSkew: see ``report(_:allowedSkew:)``.
     /// - Returns: the report from before the repair.
     @discardableResult
     public func repair(_ db: Database, allowedSkew: Int64 = Self.defaultAllowedSkew) throws
@@ -45,7 +51,7 @@ public struct StoreClock: Sendable {
         _ = try store.fold(db)
         let report = try self.report(db, allowedSkew: allowedSkew)
         guard report.needsRepair else { return report }
-        let future = try futureStamps(db, after: report.now + allowedSkew)
+        let future = try futureStamps(db, after: report.now + Self.bounded(allowedSkew))
         var clock = HybridLogicalClock(last: future.lastBefore)
         var renewed: [Stamp: Stamp] = [:]
         for stamp in future.stamps.sorted() {

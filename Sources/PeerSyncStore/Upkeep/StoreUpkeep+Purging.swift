@@ -57,6 +57,7 @@ extension StoreUpkeep {
             }
             try Zones.raisePurgedSequence(db, zone, to: last)
         }
+        if count > 0 { try db.notifyRecords() }
         return count
     }
 

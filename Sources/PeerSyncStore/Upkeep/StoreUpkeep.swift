@@ -228,6 +228,7 @@ public struct StoreUpkeep: Sendable {
         for (zone, rows) in rows.sorted(by: { $0.key < $1.key }) {
             _ = try store.folding(zone).take(db, rows)
         }
+        try db.notifyRecords()
     }
 
     /// Saves records anew, with their references that no row shows, and their files.

@@ -38,6 +38,7 @@ enum DeclinedZones {
         try db.execute(
             sql: "INSERT OR REPLACE INTO grdb_sync_declinedZone (zoneName, owner, name) VALUES (?, ?, ?)",
             arguments: [zone.id.name.description, zone.id.owner.description, zone.name])
+        try notify(db)
         try SyncSettings.noteChanged(db)
     }
 
@@ -45,7 +46,11 @@ enum DeclinedZones {
         try db.execute(
             sql: "DELETE FROM grdb_sync_declinedZone WHERE zoneName = ? AND owner = ?",
             arguments: [id.name.description, id.owner.description])
+        try notify(db)
     }
+
+    /// Tells those who observe the table what the last statement has changed.
+    private static func notify(_ db: Database) throws { try db.notifyIfChanged("grdb_sync_declinedZone") }
 }
 
 extension StoreZones {

@@ -61,7 +61,7 @@ extension StoreZones {
     ///
     /// - Returns: the number of live records.
     @discardableResult
-    public func erase(_ db: Database, _ zone: Zone) throws -> Int {
+    package func erase(_ db: Database, _ zone: Zone) throws -> Int {
         _ = try store.fold(db)
         let count = try Zones.digest(db, zone.row).count
         // Forgets these by name, because the merge rules have to treat the records of other zones that refer to them.

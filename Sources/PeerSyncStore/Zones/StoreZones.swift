@@ -32,10 +32,12 @@ public struct StoreZones: Sendable {
     public func find(_ db: Database, named name: String) throws -> Zone { try Zones.find(db, named: name) }
 
     /// Returns a zone as it is now, with its digest.
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
     public func current(_ db: Database, _ zone: ZoneTarget) throws -> Zone {
-        guard let current = try Zones.all(db).first(where: { $0.row == zone.row }) else {
-            let name = if case .one(let gone) = zone { gone.name } else { "" }
-            throw RecordStoreError(.noSuchZone, "the zone “\(name)” is gone")
+        let row = try Zones.row(db, of: zone)
+        guard let current = try Zones.all(db).first(where: { $0.row == row }) else {
+            throw RecordStoreError(.corrupt, "the store has lost its default zone")
         }
         return current
     }

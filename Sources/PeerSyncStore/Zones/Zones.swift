@@ -9,6 +9,9 @@ enum Zones {
 
     /// Writes the zone's owner into zones that were made before the owner was known.
     static func claim(_ db: Database, for replica: ReplicaID) throws {
+        let isAnyUnowned = "SELECT EXISTS (SELECT 1 FROM grdb_sync_recordZone WHERE owner = '')"
+        // Where nothing is to be written, a connection will do that only reads.
+        guard try Bool.fetchOne(db, sql: isAnyUnowned) == true else { return }
         try db.execute(
             sql: "UPDATE grdb_sync_recordZone SET owner = ? WHERE owner = ''",
             arguments: [replica.description])
@@ -34,6 +37,17 @@ enum Zones {
             db.cachedStatement(
                 sql: "SELECT id FROM grdb_sync_recordZone WHERE zoneName = ? AND owner = ?"),
             arguments: [id.name.description, id.owner.description])
+    }
+
+    /// The row of the zone that a caller names. The default zone is that of this store: it gets another identity when it joins another one.
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
+    static func row(_ db: Database, of target: ZoneTarget) throws -> Int64 {
+        guard case .one(let zone) = target, !zone.isDefault else { return defaultID }
+        guard try row(db, of: zone.id) == zone.row else {
+            throw RecordStoreError(.noSuchZone, "the zone “\(zone.name)” is gone")
+        }
+        return zone.row
     }
 
     /// Checks that a zone is still in the row in which the caller has found it. A session and a pass over a mailbox know their zones for long,
@@ -147,8 +161,12 @@ enum Zones {
                 INSERT INTO grdb_sync_peerZone (peer, zone, rights) VALUES (?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET rights = excluded.rights
                 """, arguments: [peer, zone, rights.rawValue])
+        try notifyRights(db)
         try SyncSettings.noteChanged(db)
     }
+
+    /// Tells those who observe rights what the last statement has changed.
+    private static func notifyRights(_ db: Database) throws { try db.notifyIfChanged("grdb_sync_peerZone") }
 
     /// The rights of this machine in a zone at a peer; nil if the peer never said.
     static func ownRights(_ db: Database, peer: Int64, zone: Int64) throws -> ZoneRights? {
@@ -163,6 +181,7 @@ enum Zones {
                 INSERT INTO grdb_sync_peerZone (peer, zone, ownRights) VALUES (?, ?, ?)
                 ON CONFLICT (peer, zone) DO UPDATE SET ownRights = excluded.ownRights
                 """, arguments: [peer, zone, rights.rawValue])
+        try notifyRights(db)
     }
 
     /// Notes that this machine may do nothing at a peer, apart from some zones, whatever the peer let it do before. Zones that nobody here
@@ -172,12 +191,14 @@ enum Zones {
     static func endOwnRights(_ db: Database, peer: Int64, but zones: [Int64] = []) throws -> [Int64] {
         let none = ZoneRights.none.rawValue
         let kept = zones.map(String.init).joined(separator: ", ")
-        return try Int64.fetchAll(
+        let ended = try Int64.fetchAll(
             db,
             sql: """
                 UPDATE grdb_sync_peerZone SET ownRights = \(none)
                 WHERE peer = ? AND ownRights <> \(none) AND zone NOT IN (\(kept)) AND \(isDecided) RETURNING zone
                 """, arguments: [peer])
+        try notifyRights(db)
+        return ended
     }
 
     // MARK: Digests

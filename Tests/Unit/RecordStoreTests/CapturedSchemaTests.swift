@@ -62,4 +62,15 @@ struct CapturedSchemaTests {
         try await database.write { try $0.execute(sql: "INSERT INTO Item VALUES ('1', 'Milk')") }
         #expect(try await old.foldPendingChanges().changed == 1)
     }
+
+    /// The journal stays empty: nobody captures what is written to the table that the other program leaves out.
+    @Test func aProgramThatListsFewerTablesEndsTheOthers() async throws {
+        try await database.write { try $0.execute(sql: "CREATE TABLE Tag (name TEXT NOT NULL PRIMARY KEY)") }
+        let app = try RecordStore(database, tables: ["Item", "Tag"], replica: ReplicaID(rawValue: 1))
+        #expect(try await app.foldPendingChanges() == StoreChanges())
+        _ = try RecordStore(database, tables: ["Item"], replica: ReplicaID(rawValue: 1))
+        try await database.write { try $0.execute(sql: "INSERT INTO Tag VALUES ('cold')") }
+        let error = await #expect(throws: RecordStoreError.self) { try await app.foldPendingChanges() }
+        #expect(error?.code == .newerFormat)
+    }
 }

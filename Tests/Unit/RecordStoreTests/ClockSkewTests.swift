@@ -154,4 +154,15 @@ struct ClockSkewTests {
         #expect(!report.needsRepair)
         #expect(try await a.state("Author|~|1") == before)
     }
+
+    /// Whoever wants no limit names a great number.
+    @Test(arguments: [(.max, 0), (.min, 1)] as [(Int64, Int)])
+    func aDistanceOutOfBoundsCountsAsTheNearestOne(skew: Int64, count: Int) async throws {
+        try await insert(1, a, ahead: 1000)
+        let store = a.store
+        let report = try await store.database.read { try store.clock.report($0, allowedSkew: skew) }
+        #expect(report.records == count && report.now == Self.now)
+        let repaired = try await store.database.write { try store.clock.repair($0, allowedSkew: skew) }
+        #expect(repaired == report)
+    }
 }

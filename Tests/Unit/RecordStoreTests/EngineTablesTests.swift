@@ -95,6 +95,34 @@ struct EngineTablesTests {
         #expect(try await again.peers.all().isEmpty, "\(peer.name)")
     }
 
+    /// SQLite refuses a write that fires a trigger which names a table that is not there.
+    @Test func anAppsTriggerGoesOnAfterTheUninstallation() async throws {
+        _ = try open()
+        try write(
+            """
+            CREATE TRIGGER touched AFTER UPDATE OF name ON Author
+            WHEN NOT EXISTS (SELECT 1 FROM GRDB_sync_capturePause)
+            BEGIN UPDATE Author SET born = NEW.name || '!' WHERE recordName = NEW.recordName; END;
+            INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'Jane');
+            INSERT INTO grdb_sync_capturePause VALUES (1)
+            """)
+        let engineTables = "SELECT COUNT(*) FROM sqlite_master WHERE name GLOB 'grdb_sync_*'"
+        for name in ["Austen", "Emma"] {
+            try await database.write { try RecordStore.uninstall($0) }
+            #expect(try count(engineTables) == 1)
+            try write("UPDATE Author SET name = '\(name)'")
+            #expect(try count("SELECT COUNT(*) FROM Author WHERE born = '\(name)!'") == 1)
+        }
+        let again = try open()
+        try write("UPDATE Author SET name = 'Jane'")
+        try await again.foldPendingChanges()
+        #expect(try await database.read { try again.state($0, of: RecordName("Author|~|1")) } != nil)
+        #expect(try await database.read { try again.upkeep.check($0) }.isSound)
+        try write("DROP TRIGGER touched")
+        try await database.write { try RecordStore.uninstall($0) }
+        #expect(try count(engineTables) == 0)
+    }
+
     // MARK: Format 1
 
     /// A store of format 1 with a change that nobody has folded.

@@ -73,4 +73,88 @@ struct ObservedStatusTests: PeerRecords {
         }
         #expect(isTold)
     }
+
+    // MARK: What sync knows of records
+
+    private typealias Step = @Sendable (Database) throws -> Void
+
+    /// Whether a `ValueObservation` of what is read hears of what is written.
+    private func isObserved(_ read: @escaping Step, by write: @escaping Step) async throws -> Bool {
+        let told = Told()
+        let observation = ValueObservation.tracking { db in
+            try read(db)
+            return true
+        }.handleEvents(databaseDidChange: { told.times.withLock { $0 += 1 } })
+        var values = observation.values(in: machine.store.database).makeAsyncIterator()
+        // It observes from its first value on.
+        _ = try await values.next()
+        let before = told.times.withLock { $0 }
+        try await machine.store.database.write { try write($0) }
+        return told.times.withLock { $0 } > before
+    }
+
+    @Test func whoeverReadsWhatSyncKnowsOfRecordsIsTold() async throws {
+        let (store, name) = (machine.store, name)
+        let readers: [(String, Step)] = [
+            ("state", { _ = try store.state($0, of: name) }),
+            ("deleted", { _ = try store.listing.deleted($0) }),
+            ("outOfSight", { _ = try store.listing.outOfSight($0, of: "Author") }),
+            ("marks", { _ = try store.listing.marks($0) }),
+            ("held", { _ = try store.listing.held($0) }),
+            ("isHidden", { _ = try store.listing.isHidden($0, name) }),
+            ("withoutRow", { _ = try store.listing.withoutRow($0, referringTo: name) }),
+            ("zone", { _ = try store.zones.find($0, of: name) }),
+        ]
+        for (number, (reader, read)) in readers.enumerated() {
+            let isObserved = try await isObserved(read) { db in
+                try db.execute(
+                    sql: "INSERT INTO Author (recordName, name) VALUES (?, 'A')",
+                    arguments: ["Author|~|\(number)"])
+                _ = try store.fold(db)
+            }
+            #expect(isObserved, "\(reader)")
+        }
+    }
+
+    @Test func whatIsForgottenIsTold() async throws {
+        let store = machine.store
+        for number in 1...2 {
+            try machine.shell("INSERT INTO Author (recordName, name) VALUES ('Author|~|\(number)', 'A')")
+        }
+        try await store.write { db in
+            for number in 1...2 { try store.delete(db, RecordName("Author|~|\(number)")) }
+        }
+        let marks: Step = { _ = try store.listing.marks($0) }
+        // A deleted record counts in no digest.
+        let isForgettingObserved = try await isObserved(marks) { db in
+            try store.forget(db, [RecordName("Author|~|2")])
+        }
+        #expect(isForgettingObserved)
+        let isPurgeObserved = try await isObserved(marks) { db in
+            let count = try store.upkeep.purge(db, retention: -1000)
+            #expect(count == 1)
+        }
+        #expect(isPurgeObserved)
+        // What changes nothing is not told.
+        let isNothingObserved = try await isObserved(marks) { _ = try store.fold($0) }
+        #expect(!isNothingObserved)
+    }
+
+    @Test func settingsAndRightsAreTold() async throws {
+        let store = machine.store
+        let peer = try await store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "study")
+        let club = try await store.zones.create("club")
+        let changes: [(String, read: Step, write: Step)] = [
+            ("fuse", { _ = try store.fuse.setting($0) }, { try store.fuse.set($0, FuseSetting.standard) }),
+            (
+                "rights", { _ = try store.zones.grants($0, to: peer) },
+                { try store.zones.setRights($0, .read, to: peer, in: club) }
+            ),
+            ("declined", { _ = try store.zones.declined($0) }, { try DeclinedZones.insert($0, club) }),
+        ]
+        for (setting, read, write) in changes {
+            let isObserved = try await isObserved(read, by: write)
+            #expect(isObserved, "\(setting)")
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PeerSyncModel
 import TestSupport
@@ -113,6 +114,27 @@ struct RowKeyTests {
         #expect(try there.rows("SELECT modificationDate IS NOT NULL FROM Game") == ["1"])
         #expect(try await check(there).isSound)
         #expect(try await check(here).isSound)
+    }
+
+    @Test func theNameOfARecordFollowsFromTheKeyOfItsRow() throws {
+        let listing = here.store.listing
+        let id = try #require(UUID(uuidString: "0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4"))
+        let names = try [
+            listing.name(of: [id], in: "GROUP"), listing.name(of: ["Käse, 50 %"], in: "Item"),
+            listing.name(of: ["milk", "cold"], in: "ItemTag"),
+            listing.name(of: ["Place|~|shop"], in: "Place"), listing.name(of: [-13], in: "Game"),
+        ]
+        #expect(
+            names.map(\.description) == [
+                "group|~|0192f0c1-7a51-7cc2-9a5e-6d1b7a52e1b4", "Item|~|K%C3%A4se%2C 50 %25",
+                "ItemTag|~|milk,cold", "Place|~|shop", "Game|~|-13",
+            ])
+        for key in [[], [""], ["milk", "cold"]] as [[String]] {
+            let error = #expect(throws: RecordStoreError.self) { try listing.name(of: key, in: "Item") }
+            #expect(error?.code == .noSuchRecord)
+        }
+        let error = #expect(throws: RecordStoreError.self) { try listing.name(of: ["1"], in: "Shelf") }
+        #expect(error?.code == .tableMismatch)
     }
 
     @Test func changesAndDeletionsFollowTheKeys() async throws {

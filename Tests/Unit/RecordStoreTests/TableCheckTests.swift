@@ -28,6 +28,7 @@ struct TableCheckTests {
         ("id INTEGER PRIMARY KEY, name TEXT", "Author.id is an INTEGER"),
         ("id REAL PRIMARY KEY, name TEXT", "Author.id is declared REAL"),
         ("id ANY PRIMARY KEY, name TEXT", "Author.id is declared ANY, which SQLite converts"),
+        ("id PRIMARY KEY, name TEXT", "Author.id is declared without a type"),
         (
             "id ANY PRIMARY KEY, name TEXT) STRICT --",
             "Author.id is declared ANY, so the text 1 and the number 1"

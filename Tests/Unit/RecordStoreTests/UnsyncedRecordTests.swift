@@ -151,6 +151,17 @@ struct UnsyncedRecordTests {
         #expect(try machine.rows("SELECT COUNT(*) FROM grdb_sync_unsyncedRecord") == ["39"])
     }
 
+    /// The journal's column turns numbers into texts, the table's does not.
+    @Test func aNumberInAKeyOfBytesIsNamed() async throws {
+        let machine = try Machine(
+            "c", number: 3, sql: "CREATE TABLE Part (id BLOB NOT NULL PRIMARY KEY, text TEXT)",
+            schema: RecordSchema([RecordType("Part", [FieldDefinition("text")])]))
+        try machine.shell("INSERT INTO Part VALUES (17, 'a'), (5.5, 'b'), (x'01', 'c'), ('x', 'd')")
+        #expect(try await unsynced(machine) == ["Part 17 name", "Part 5.5 name", "Part x name"])
+        try machine.shell("DELETE FROM Part WHERE id = 17")
+        #expect(try await unsynced(machine) == ["Part 5.5 name", "Part x name"])
+    }
+
     // MARK: Sizes
 
     private static let large = "zeroblob(9 << 20)"

@@ -164,6 +164,70 @@ struct ZoneRuleTests {
         #expect(Set(names).count == 4)
         #expect(names.allSatisfy { ZoneName($0) != nil })
     }
+
+    // MARK: Zones that are gone, and those of other stores
+
+    @Test(arguments: [true, false])
+    func whatIsNoZoneHereTakesNothing(isOfAnotherStore: Bool) async throws {
+        try await withTwoZones { machine, club in
+            var gone = club
+            if isOfAnotherStore {
+                // It is in the same row there.
+                gone = try await Machine("b", number: 2).store.zones.create("club")
+                #expect(gone.row == club.row && gone != club)
+            } else {
+                gone = try await machine.store.zones.create("gone")
+                try await machine.store.zones.delete("gone")
+            }
+            let state = RecordState(name: try RecordName("Author|~|new"), fields: [])
+            let store = machine.store
+            let attempts: [@Sendable (Database, Zone) throws -> Void] = [
+                { db, zone in
+                    try db.execute(sql: "INSERT INTO Author (recordName, name) VALUES ('Author|~|new', 'N')")
+                    _ = try store.fold(db, newIn: .one(zone))
+                },
+                { _ = try store.merge($0, [state], zone: .one($1)) },
+                { _ = try store.writeAnew($0, [state], zone: .one($1)) },
+                { _ = try store.zones.current($0, .one($1)) },
+            ]
+            for attempt in attempts {
+                let error = await #expect(throws: RecordStoreError.self) {
+                    try await store.database.write { [gone] db in try attempt(db, gone) }
+                }
+                #expect(error?.code == .noSuchZone)
+            }
+        }
+    }
+
+    /// Two stores that meet may give it another identity, while a program goes on with it.
+    @Test func theDefaultZoneIsThatOfTheStore() async throws {
+        let machine = try Machine("a", number: 1)
+        let zone = try #require(try await machine.store.zones.all().first)
+        let id = ZoneID(name: .standard, owner: ReplicaID(rawValue: 7))
+        try await machine.store.database.write { [store = machine.store] in try store.zones.adopt($0, id) }
+        try await machine.write("INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'A')", in: zone)
+        #expect(try await machine.store.zones.all().map(\.digest.count) == [1])
+    }
+
+    @Test func aZoneIsTheSameWhateverIsInIt() async throws {
+        try await withTwoZones { machine, club in
+            let store = machine.store
+            let status: () async throws -> StoreStatus = {
+                try await store.database.read { try store.status($0) }
+            }
+            let before = try await status()
+            try await machine.write(
+                "INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Anne')", in: club)
+            let now = try await machine.zone("club")
+            #expect(now.digest != club.digest && now == club)
+            #expect(ZoneTarget.one(now) == .one(club) && Set([now, club]).count == 1)
+            #expect(try await status() != before)
+            let named = try await status()
+            try await store.zones.rename("club", to: "friends")
+            #expect(try await status() != named)
+            #expect(Mirror(reflecting: club).children.count == 5)
+        }
+    }
 }
 
 extension Machine {

@@ -82,6 +82,22 @@ struct AssetTests {
         }
     }
 
+    @Test func aRecordOfAnAppHasAFile() throws {
+        let asset = try #require(Self.asset("a \"quoted\" ☕️.jpg"))
+        #expect(try JSONDecoder().decode(Asset.self, from: JSONEncoder().encode(asset)) == asset)
+        #expect(try JSONDecoder().decode(Asset.self, from: Data(asset.json.utf8)) == asset)
+        #expect(Asset(jsonBytes: Array(asset.json.utf8)) == asset)
+        #expect(Asset(jsonBytes: Array(asset.json.utf8) + [0xFF]) == nil)
+    }
+
+    @Test(arguments: [
+        ("0f", "HASH"), ("image/jpeg", "jpeg"), ("a.jpg", "../a"), (":12", ":-1"),
+    ])
+    func whatDescribesNoFileCannotBeDecoded(valid: String, invalid: String) throws {
+        let json = try #require(Self.asset("a.jpg")).json.replacingOccurrences(of: valid, with: invalid)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Asset.self, from: Data(json.utf8)) }
+    }
+
     /// The value is that of `b2sum -l 256` and of Python's `hashlib.blake2b(digest_size=32)`.
     @Test func theHashIsBLAKE2b256() {
         var hasher = AssetHasher()

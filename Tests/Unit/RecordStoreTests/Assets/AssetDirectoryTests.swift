@@ -72,6 +72,30 @@ struct AssetDirectoryTests {
         }
     }
 
+    /// A copy of 2 GiB would be in vain.
+    @Test func aWrongMediaTypeIsRefusedBeforeTheCopy() throws {
+        try withAssets { assets in
+            let source = assets.url.deletingLastPathComponent().appendingPathComponent("note.txt")
+            try Data([1, 2, 3]).write(to: source)
+            let error = #expect(throws: RecordStoreError.self) { try assets.add(source, mediaType: "text") }
+            #expect(error?.code == .invalidValue)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: assets.url.path).isEmpty)
+            #expect(try assets.add(source, mediaType: "text/plain").mediaType == "text/plain")
+        }
+    }
+
+    #if os(Linux)
+        /// The first bytes of this process's memory cannot be read, although the file can be opened.
+        @Test func anErrorOfReadingIsOneOfTheSource() throws {
+            try withAssets { assets in
+                let error = #expect(throws: RecordStoreError.self) {
+                    try assets.add(URL(fileURLWithPath: "/proc/self/mem"))
+                }
+                #expect(error?.code == .unreadableFile)
+            }
+        }
+    #endif
+
     @Test func aFileComesInPieces() throws {
         try withAssets { assets in
             let asset = try withAssets { try $0.add(Self.bytes) }

@@ -408,4 +408,54 @@ struct AssetReferenceTests {
             #expect(try album.rows("SELECT * FROM grdb_sync_assetLeftover") == [])
         }
     }
+
+    // MARK: After the commit
+
+    /// Whoever gets an error writes the same once more.
+    @Test func nothingIsThrownForWhatIsCommitted() async throws {
+        try await withAlbum { album, assets in
+            try await album.database.write { db in
+                try db.execute(sql: UnstoredAssets.create)
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER broken BEFORE DELETE ON grdb_sync_assetUnstored
+                        BEGIN SELECT RAISE(ABORT, 'broken'); END
+                        """)
+            }
+            let (bytes, asset) = Self.asset(3)
+            try await album.write(
+                "INSERT INTO Photo (recordName, file) VALUES ('Photo|~|1', ?)", [Data(bytes)])
+            try await album.store.foldPendingChanges()
+            #expect(try album.rows("SELECT recordName FROM Photo") == ["Photo|~|1"])
+            // The bytes wait, and who has the time for an error gets it.
+            #expect(try await album.database.read { try UnstoredAssets.hashes($0) } == [asset.hash])
+            await #expect(throws: DatabaseError.self) { try await album.store.assets.storeFiles() }
+            try await album.database.write { try $0.execute(sql: "DROP TRIGGER broken") }
+            try await album.store.foldPendingChanges()
+            #expect(try await album.database.read { try UnstoredAssets.hashes($0) } == [])
+            #expect(assets.isHere(asset.hash))
+        }
+    }
+
+    // MARK: The policy
+
+    @Test(
+        arguments: [
+            (.under(0), .none), (.under(-1), .none), (.under(.min), .none), (.under(1), .under(1)),
+            (.under(999_999_999_999_999), .under(999_999_999_999_999)),
+            (.under(1_000_000_000_000_000), .all), (.under(.max), .all), (.none, .none), (.all, .all),
+        ] as [(AssetPolicy, AssetPolicy)])
+    func aPolicyMeansTheSameAfterItIsStored(policy: AssetPolicy, stored: AssetPolicy) async throws {
+        let album = try Album(nil)
+        try await album.store.assets.setPolicy(policy)
+        #expect(try await album.store.assets.policy() == stored)
+    }
+
+    /// A later version may have written it, or an earlier one a size that nobody reads.
+    @Test func aPolicyThatCannotBeReadFetchesNothing() async throws {
+        let album = try Album(nil)
+        #expect(try await album.store.assets.policy() == .all)
+        try await album.database.write { try SyncState.set($0, .assetPolicy, "under 0GB") }
+        #expect(try await album.store.assets.policy() == AssetPolicy.none)
+    }
 }

@@ -65,6 +65,32 @@ struct FuseDecisionTests {
         try await expectStale(seen)
     }
 
+    /// A peer may have tried until what it sends instead has the same six digits.
+    @Test func aDecisionIsAboutMoreThanTheDigitsThatPeopleSee() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName > 'Author|~|50'")
+        try await a.sync(with: b)
+        let now = try #require(try await b.alarms().first)
+        var hash = now.hash
+        hash[hash.count - 1] ^= 1
+        let seen = FuseAlarm(
+            hash: hash, source: now.source, zone: now.zone, since: now.since, deletedCount: now.deletedCount,
+            overwrittenCount: now.overwrittenCount, records: now.records, peer: now.peer,
+            zoneRow: now.zoneRow)
+        #expect(seen.id == now.id && seen != now)
+        try await expectStale(seen)
+        try await decide(now, isAllowed: true)
+    }
+
+    /// The digits depend on what only this store knows, so a peer cannot look for something else with the same ones.
+    @Test func theSameHasOtherDigitsInAnotherStore() async throws {
+        try a.shell("DELETE FROM Author WHERE recordName > 'Author|~|50'")
+        try await a.sync(with: b)
+        let seen = try #require(try await b.alarms().first)
+        try await b.store.database.write { try SyncState.set($0, .fuseSalt, "that of another store") }
+        #expect(try #require(try await b.alarms().first).id != seen.id)
+        try await expectStale(seen)
+    }
+
     @Test func whatAProgramDoesMeanwhileIsAnotherAlarm() async throws {
         try b.shell("UPDATE Author SET name = 'X' WHERE recordName > 'Author|~|50'")
         let seen = try #require(try await b.alarms().first)
