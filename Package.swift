@@ -7,6 +7,8 @@ let package = Package(
     products: [
         .library(name: "PeerSync", targets: ["PeerSync"]),
         .library(name: "PeerSyncMailbox", targets: ["PeerSyncMailbox"]),
+        // With the trait WebStorage.
+        .library(name: "PeerSyncMailboxHTTP", targets: ["PeerSyncMailboxHTTP"]),
         .library(name: "Scorebook", targets: ["Scorebook"]),
         .executable(name: "scorebook-peer", targets: ["scorebook-peer"]),
     ],
@@ -313,8 +315,8 @@ let package = Package(
         .testTarget(
             name: "PeerSyncTests",
             dependencies: [
-                "PeerSync", "PeerSyncStore", "Scorebook", "ScriptedPeer", "PeerSyncChannel", "PeerSyncModel",
-                "PeerSyncProtocol",
+                "PeerSync", "PeerSyncMailbox", "PeerSyncStore", "Scorebook", "ScriptedPeer",
+                "PeerSyncChannel", "PeerSyncModel", "PeerSyncProtocol",
                 "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "GRDB", package: "GRDB.swift"),

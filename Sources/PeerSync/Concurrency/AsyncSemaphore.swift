@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A counting semaphore for tasks, which wait in line for a turn.
-final class AsyncSemaphore: Sendable {
+package final class AsyncSemaphore: Sendable {
     private struct State {
         var free: Int
         var line: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
@@ -10,7 +10,7 @@ final class AsyncSemaphore: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ count: Int) {
+    package init(_ count: Int) {
         state = Mutex(State(free: count))
     }
 
@@ -20,7 +20,7 @@ final class AsyncSemaphore: Sendable {
     /// Waits for a turn.
     ///
     /// - Throws: `CancellationError`; the task has no turn then.
-    func wait() async throws {
+    package func wait() async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -45,7 +45,7 @@ final class AsyncSemaphore: Sendable {
     }
 
     /// Ends a turn, which another task may have begun.
-    func signal() {
+    package func signal() {
         let next = state.withLock { state in
             guard state.line.isEmpty else {
                 return state.line.removeFirst().continuation as CheckedContinuation?

@@ -210,7 +210,7 @@ extension PeerProbe.Unreachable {
         case let error as IOError where error.errnoCode == ECONNREFUSED: self = .refused
         case let error as IOError where [EACCES, EPERM].contains(error.errnoCode): self = .forbidden
         case let error as IOError where error.errnoCode == ETIMEDOUT: self = .noAnswer
-        case is IOError: self = .noRoute
+        case is IOError, is ConnectionFailure.NoPort: self = .noRoute
         case is NIOConnectionError, is SocketAddressError: self = .unknownName
         default: self = .noAnswer
         }

@@ -13,17 +13,30 @@ public struct DiscoveryOptions: Sendable {
     ///
     /// - Parameters:
     ///   - discovery: by default the system's.
-    ///   - serviceName: the name of the service, the same on all machines of an app: 1 to 15 lower-case letters, digits and
-    ///     hyphens (RFC 6763, section 7). By default ``serviceName(of:)``.
+    ///   - serviceName: the name of the service, the same on all machines of an app: 1 to 15 lower-case letters of ASCII, digits and
+    ///     hyphens, with a letter, and with hyphens between the others only, each alone (RFC 6335, section 5.1). Another name ends
+    ///     the program. By default ``serviceName(of:)``.
     ///   - announces: see ``announces``.
     public init(
         through discovery: any Discovery = SystemDiscovery(), serviceName: String? = nil,
         announces: Bool = true
     ) {
-        precondition(serviceName.map { (1...15).contains($0.utf8.count) } ?? true)
+        precondition(
+            serviceName.map(Self.isServiceName) ?? true,
+            "a service has a name of 1 to 15 lower-case letters, digits and single hyphens between them, not “\(serviceName ?? "")”"
+        )
         self.discovery = discovery
         self.serviceName = serviceName
         self.announces = announces
+    }
+
+    /// Whether a text can be the name of a service.
+    static func isServiceName(_ text: String) -> Bool {
+        let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return (1...15).contains(text.utf8.count) && text.utf8.contains(where: isLetter)
+            && parts.allSatisfy { part in !part.isEmpty && part.allSatisfy { isLetter($0) || isDigit($0) } }
     }
 
     private init() {

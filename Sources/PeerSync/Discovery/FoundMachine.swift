@@ -2,26 +2,39 @@ import PeerSyncChannel
 import PeerSyncStore
 
 /// A machine of the app that announces itself on this network. Nobody has proved that it is what it says.
-public struct FoundMachine: Sendable, Hashable {
+public struct FoundMachine: Sendable, Hashable, Identifiable {
     /// The name of the paired machine that it announces itself as; nil for every other one.
     public let peer: String?
     /// Where it listens, the best first.
     public let addresses: [PeerAddress]
     /// Whether it shows a pairing code.
     public let showsCode: Bool
+
+    /// Where it listens.
+    public var id: [PeerAddress] { addresses }
+
+    /// Makes a machine for previews and tests of an app; see the properties.
+    public init(peer: String? = nil, addresses: [PeerAddress], showsCode: Bool = false) {
+        self.peer = peer
+        self.addresses = addresses
+        self.showsCode = showsCode
+    }
 }
 
 extension SyncEngine {
     /// Looks for the machines of the app on this network, for a time.
     ///
     /// - Parameter time: machines that are there mostly answer within a second.
-    /// - Throws: ``PeerSyncError``: `noDiscovery`; `interrupted` when this side gave up; errors of SQLite.
+    /// - Throws: ``PeerSyncError``: `noDiscovery`; `interrupted` when the service shuts down. `CancellationError` when the task is
+    ///   cancelled; errors of SQLite.
     public func machines(within time: Duration = .seconds(2)) async throws -> [FoundMachine] {
         guard discovery.discovery != nil else {
             throw PeerSyncError(.noDiscovery, "looking for machines on this network is switched off")
         }
         let finder = Finder(self, tellsTrouble: false)
-        try await withFinder(finder) { try await finder.wait(for: time, until: \.hasFailed) }
+        try await tellingCancellation {
+            try await withFinder(finder) { try await finder.wait(for: time, until: \.hasFailed) }
+        }
         guard finder.works else {
             throw PeerSyncError(.noDiscovery, "machines on this network cannot be found at this moment")
         }

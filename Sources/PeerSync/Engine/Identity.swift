@@ -2,8 +2,8 @@ import Foundation
 import PeerSyncChannel
 import PeerSyncModel
 
-/// This machine's identity to others: an X25519 key pair in a file outside the database, so that a copy of the
-/// database does not become a second machine with the same identity.
+/// This machine's identity to others: an X25519 key pair outside the database, so that a copy of the database does not become a
+/// second machine with the same identity. It is in a file, or where the app keeps ``rawRepresentation``.
 public struct Identity: Sendable {
     package let keyPair: KeyPair
 
@@ -16,6 +16,26 @@ public struct Identity: Sendable {
 
     /// The replica that this machine's stamps name.
     public var replicaID: ReplicaID { ReplicaID(hashing: publicKey.bytes) }
+
+    /// Makes the identity of a secret key, as an app has it in a keychain.
+    ///
+    /// - Parameter rawRepresentation: what ``rawRepresentation`` gave. Who has it can pose as this machine, so the app erases its
+    ///   copies.
+    /// - Throws: ``PeerSyncError`` `invalidIdentity` when there are not exactly 32 bytes.
+    public init(rawRepresentation: some Collection<UInt8>) throws {
+        guard rawRepresentation.count == KeyPair.secretKeyByteCount,
+            let keyPair = try? KeyPair(secretKey: SecretBytes(copying: rawRepresentation))
+        else {
+            throw PeerSyncError(
+                .invalidIdentity,
+                "an identity key has \(KeyPair.secretKeyByteCount) bytes, not \(rawRepresentation.count)")
+        }
+        self.init(keyPair: keyPair)
+    }
+
+    /// The 32 bytes of the secret key, for a place that keeps secrets, such as a keychain. Who has them can pose as this machine, and
+    /// nobody but the app erases this copy.
+    public var rawRepresentation: Data { keyPair.secretKey.withUnsafeBytes { Data($0) } }
 
     /// The name of the file in a store's directory.
     public static let fileName = "identity.key"

@@ -18,20 +18,21 @@ extension SyncEngine: Service {
     ///     for: database, app: "org.example.todo", tables: ["TodoList", SyncedTable("Item", local: ["isExpanded"])])
     /// ```
     ///
-    /// The identity of this machine is in a file beside the database, see ``Identity/loadOrCreate(besideDatabase:)``.
-    ///
     /// - Parameters:
     ///   - database: the app's database, with its tables as the app's migrations leave them.
     ///   - app: the same on all machines of an app, and different for every other app. Machines of other apps cannot
     ///     connect, so never change it.
-    ///   - tables: a reference leads to one of them.
-    ///   - displayName: by default the name of the host.
+    ///   - tables: a reference leads to one of them. Every program that opens the database lists the same ones, also an extension or a tool of
+    ///     the same app: whoever lists fewer takes the others out of sync, and the engines that run with them end.
+    ///   - identity: by default the one in the file beside the database, see ``Identity/loadOrCreate(besideDatabase:)``.
+    ///   - displayName: by default ``hostName``.
+    ///   - host: by default all IPv4 addresses of this machine; see ``host``.
     ///   - port: by default ``port(of:)``, so that two apps of a machine do not want the same one; 0 picks a free
     ///     one, see ``listeningPort``.
     ///   - discovery: how machines of the app on this network find each other; ``DiscoveryOptions/off`` switches that off.
     ///   - assetDirectory: the directory for the files of columns that hold files; it belongs to this database alone.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future; see
-    ///     ``init(app:store:identity:displayName:port:discovery:allowedSkew:logger:metrics:words:onEvent:decide:)``, also for what
+    ///     ``init(app:store:identity:displayName:host:port:discovery:allowedSkew:logger:metrics:words:onEvent:decide:)``, also for what
     ///     follows.
     ///   - logger: takes what helps to find a fault.
     ///   - metrics: takes counts and times.
@@ -43,8 +44,8 @@ extension SyncEngine: Service {
     /// - Throws: ``/PeerSyncStore/RecordStoreError`` when the tables cannot be synced as they are declared; the sentence says how they
     ///   can. ``PeerSyncError`` when the identity cannot be read or written. Errors of SQLite.
     public convenience init(
-        for database: any DatabaseWriter, app: AppID, tables: [SyncedTable],
-        displayName: String = ProcessInfo.processInfo.hostName, port: Int? = nil,
+        for database: any DatabaseWriter, app: AppID, tables: [SyncedTable], identity: Identity? = nil,
+        displayName: String = SyncEngine.hostName, host: String = "0.0.0.0", port: Int? = nil,
         discovery: DiscoveryOptions = DiscoveryOptions(), assetDirectory: AssetDirectory? = nil,
         allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
@@ -53,14 +54,24 @@ extension SyncEngine: Service {
         decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
         now: (@Sendable () -> Int64)? = nil
     ) throws {
-        let identity = try Identity.loadOrCreate(besideDatabase: database.path)
+        let identity = try identity ?? Identity.loadOrCreate(besideDatabase: database.path)
         let store = try RecordStore(
             database, tables: tables, replica: identity.replicaID, assetDirectory: assetDirectory, now: now)
         self.init(
-            app: app, store: store, identity: identity, displayName: displayName,
+            app: app, store: store, identity: identity, displayName: displayName, host: host,
             port: port ?? Self.port(of: app), discovery: discovery,
             allowedSkew: allowedSkew, logger: logger,
             metrics: metrics, words: words, onEvent: onEvent, decide: decide)
+    }
+
+    /// The name of the host, without the `.local` that macOS adds.
+    public static var hostName: String {
+        let name = ProcessInfo.processInfo.hostName
+        #if canImport(Darwin)
+            return name.hasSuffix(".local") ? String(name.dropLast(6)) : name
+        #else
+            return name
+        #endif
     }
 
     /// The port of an app that names none: from 20000 to 29999, the same for an id on all machines.
@@ -76,9 +87,9 @@ extension SyncEngine: Service {
     /// Runs until the task is cancelled or the service group shuts down. ``start()`` does the same in a task of the engine's own.
     ///
     /// - Throws: ``PeerSyncError``: `storeUnusable` when a file of the database was removed or replaced; `cannotListen` when
-    ///   ``port`` is none.
+    ///   ``port`` is none, or when this engine runs already.
     public func run() async throws {
-        try await backgroundListener.run()
+        try await started.run { try await backgroundListener.run() }
     }
 
     var backgroundListener: SyncListener {
@@ -99,19 +110,19 @@ extension SyncEngine: Service {
     /// - Parameters:
     ///   - address: a name or an IP address, with a port if it is not that of this machine.
     ///   - code: what the other machine shows.
-    /// - Throws: ``PeerSyncError``, `invalidInput` when one of the two is not written as it should be.
+    ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
+    /// - Throws: ``PeerSyncError``: `invalidInput` when the address or the code is not written as it should be; `differentZones` when
+    ///   the two are paired, but nobody has decided about their default zones; what ``pair(code:at:union:)`` throws.
     @discardableResult
-    public func pair(with address: String, code: String) async throws -> SyncReport {
+    public func pair(with address: String, code: String, union: ZoneUnion? = nil) async throws -> SyncReport {
         guard let peer = PeerAddress(address, defaultPort: port == 0 ? Self.port(of: app) : port) else {
             throw PeerSyncError(.invalidInput, "“\(address)” is no address")
         }
-        guard let code = try? PairingCode(code) else {
-            throw PeerSyncError(.invalidInput, "a pairing code has six digits, as 123-456")
-        }
-        return try await pair(code: code, at: peer)
+        return try await pair(code: Self.code(code), at: peer, union: union)
     }
 
-    /// What the store holds, how it stands with each paired machine, and how far the sessions are: now, and after each change.
+    /// What the store holds, how it stands with each paired machine, and how far the sessions are: now, and after each change, also of
+    /// another program's while ``run()`` runs and sync is on.
     /// Each reader has a stream of its own, and gets the newest status if it lags. The stream ends with the engine, or with an
     /// error of SQLite when the database cannot be read.
     ///
@@ -123,12 +134,13 @@ extension SyncEngine: Service {
     ///
     /// - Parameters:
     ///   - db: a connection to the engine's database.
-    ///   - key: the row's primary key; of a key of several columns all values, in its order.
+    ///   - key: the row's primary key; of a key of several columns all values, in its order. A `UUID` counts as the record type writes it, by
+    ///     its `databaseUUIDEncodingStrategy(for:)`.
     ///   - record: the GRDB record type of the row's table.
     /// - Throws: see ``/PeerSyncStore/StoreListing/isPending(_:_:of:)``.
     public func isPending(
         _ db: Database, _ key: any DatabaseValueConvertible..., of record: any TableRecord.Type
     ) throws -> Bool {
-        try store.listing.isPending(db, key, of: record.databaseTableName)
+        try store.listing.isPending(db, key, of: record)
     }
 }

@@ -5,15 +5,15 @@ extension SyncEngine {
     /// Begins what ``run()`` does, in a task of the engine's own, and returns at once. A machine that is not there is no error, nor is
     /// a pause. Does nothing if it was started before.
     ///
-    /// An app calls either this or ``run()``. The engine runs, and stays in memory, until ``stop()``. If a file of the database was
+    /// An app calls either this or ``run()``; the second of the two throws. The engine runs, and stays in memory, until ``stop()``. If a file of the database was
     /// removed or replaced, sync ends until the next call, and the event `syncEnded` says so with the code `storeUnusable`. Where several
     /// tasks start and stop at once, the last call counts.
     ///
-    /// - Throws: ``PeerSyncError`` `cannotListen` when ``port`` is none.
+    /// - Throws: ``PeerSyncError`` `cannotListen` when ``port`` is none, or while ``run()`` goes on.
     public func start() async throws {
         let listener = backgroundListener
         try listener.checkPort()
-        await started.start(listener, logger: logger) { [onEvent] error in
+        try await started.start(listener, logger: logger) { [onEvent] error in
             onEvent(.syncEnded(PeerSyncError(store: error)))
         }
     }

@@ -31,6 +31,9 @@ public final class SyncEngine: Sendable {
     public let identity: Identity
     /// This machine's name on others when they pair with it. At most 64 bytes of UTF-8 are sent.
     public let displayName: String
+    /// The address on which this machine shall listen, unless the listener has another one: `0.0.0.0` means all IPv4 addresses of
+    /// this machine, `::` those of IPv6 and, as systems mostly are set, of IPv4, too.
+    public let host: String
     /// The port on which this machine shall listen, unless the listener has another one; 0 asks for a free one. See
     /// ``listeningPort``.
     public let port: Int
@@ -39,7 +42,7 @@ public final class SyncEngine: Sendable {
     /// Shows pairing codes.
     public var pairing: PairingDesk { PairingDesk(store) }
 
-    /// How far the stamps of a peer may lie in the future, in milliseconds.
+    /// How far the stamps of a peer may lie in the future, in milliseconds; 0...2^47.
     package let allowedSkew: Int64
     let logger: Logger
     let metrics: SyncMetrics
@@ -56,7 +59,7 @@ public final class SyncEngine: Sendable {
     let connections = Connections()
     let files: OpenFiles?
     let assets = SharedAssets()
-    /// What ``start()`` has begun.
+    /// What ``start()`` or ``run()`` has begun.
     let started = BackgroundRun()
     let names = CurrentNames()
     let discoveryTrouble: Trouble<DiscoveryPart>
@@ -65,7 +68,7 @@ public final class SyncEngine: Sendable {
     /// The zones that were deleted here, and that the user has heard of as offered.
     let offeredAgain = Mutex<Set<ZoneID>>([])
 
-    /// Creates an engine around a store that is open already. Most apps use ``init(for:app:tables:displayName:port:discovery:assetDirectory:allowedSkew:logger:metrics:words:onEvent:decide:now:)``.
+    /// Creates an engine around a store that is open already. Most apps use ``init(for:app:tables:identity:displayName:host:port:discovery:assetDirectory:allowedSkew:logger:metrics:words:onEvent:decide:now:)``.
     ///
     /// - Parameters:
     ///   - app: the same on all machines of an app, and different for every other app.
@@ -73,11 +76,12 @@ public final class SyncEngine: Sendable {
     ///     would write in another machine's name.
     ///   - identity: the key pair by which other machines know this one.
     ///   - displayName: this machine's name on others when they pair with it.
+    ///   - host: see ``host``.
     ///   - port: the port on which this machine listens.
     ///   - discovery: by default a listener announces this machine by DNS-SD, and dials the paired machines that it finds;
     ///     ``DiscoveryOptions/off`` switches that off.
     ///   - allowedSkew: how far the stamps of a peer may lie in the future. The engine refuses a peer whose stamps lie
-    ///     further ahead, and applies nothing of that batch.
+    ///     further ahead, and applies nothing of that batch. From 0 to 2^47 milliseconds; outside of that, the nearest of these.
     ///   - logger: takes what helps to find a fault. Events tell what a user should see.
     ///   - metrics: takes the counts of sessions, records and bytes, and the time of applying, under labels that begin
     ///     with `peer_sync_`; by default the system's factory.
@@ -90,7 +94,8 @@ public final class SyncEngine: Sendable {
     ///     one.
     public init(
         app: AppID, store: RecordStore, identity: Identity, displayName: String,
-        port: Int = SyncEngine.defaultPort, discovery: DiscoveryOptions = DiscoveryOptions(),
+        host: String = "0.0.0.0", port: Int = SyncEngine.defaultPort,
+        discovery: DiscoveryOptions = DiscoveryOptions(),
         allowedSkew: Duration = .milliseconds(StoreClock.defaultAllowedSkew),
         logger: Logger = Logger(label: "PeerSync", factory: { _ in SwiftLogNoOpLogHandler() }),
         metrics: any MetricsFactory = MetricsSystem.factory, words: AppWords = AppWords(),
@@ -105,9 +110,11 @@ public final class SyncEngine: Sendable {
         files = OpenFiles(database: store.database.path)
         self.identity = identity
         self.displayName = displayName
+        self.host = host
         self.port = port
         self.discovery = discovery
-        self.allowedSkew = Int64(allowedSkew / .milliseconds(1))
+        let skew = allowedSkew.clamped(to: .zero ... .milliseconds(1 << 47))
+        self.allowedSkew = Int64(skew / .milliseconds(1))
         self.logger = logger
         self.metrics = SyncMetrics(metrics)
         self.words = words

@@ -1,5 +1,4 @@
 import Foundation
-import PeerSyncChannel
 import PeerSyncModel
 import PeerSyncProtocol
 import PeerSyncStore
@@ -8,8 +7,6 @@ import PeerSyncStore
 public enum SyncEvent: Sendable {
     /// The engine takes connections at this address.
     case listening(host: String, port: Int)
-    /// This code pairs one machine within the next five minutes.
-    case pairingCode(PairingCode)
     /// A machine tried the pairing code and failed.
     case pairingFailed(address: String, attemptsLeft: Int)
     /// A machine was paired.
@@ -128,4 +125,17 @@ public struct SyncReport: Sendable {
     /// What a check of every record of this store found wrong, and mended; nil without a check, or when nothing was
     /// wrong.
     public let mended: StoreCheck?
+
+    /// Makes a report for previews and tests of an app; see the properties.
+    public init(
+        peer: String, statistics: SessionStatistics = SessionStatistics(), digest: ZoneDigest = ZoneDigest(),
+        didPair: Bool = false, differences: SyncDifferences? = nil, mended: StoreCheck? = nil
+    ) {
+        self.peer = peer
+        self.statistics = statistics
+        self.digest = digest
+        self.didPair = didPair
+        self.differences = differences
+        self.mended = mended
+    }
 }

@@ -11,6 +11,12 @@ public struct SyncStatus: Sendable, Equatable {
     /// records of a session, or those of a later change, until nothing is left that this engine knows of.
     public let progress: [String: SessionStatistics]
 
+    /// Makes a status for previews and tests of an app; see the properties.
+    public init(store: StoreStatus, progress: [String: SessionStatistics] = [:]) {
+        self.store = store
+        self.progress = progress
+    }
+
     /// Gives a property of the store's status.
     public subscript<Value>(dynamicMember property: KeyPath<StoreStatus, Value>) -> Value {
         store[keyPath: property]

@@ -46,6 +46,7 @@ public struct PairingDesk: Sendable {
 
     /// Makes a code and shows it from now on. A code shown before becomes void.
     ///
+    /// - Parameter lifetime: how long the code lives: from 1 second to 1 day; outside of that, the nearest of these.
     /// - Throws: errors of SQLite.
     public func show(lifetime: Duration = PairingDesk.lifetime) async throws -> PairingCode {
         try await show(for: nil, lifetime: lifetime).code
@@ -55,10 +56,11 @@ public struct PairingDesk: Sendable {
     ///
     /// - Parameters:
     ///   - welcome: what the machine gets that pairs; nil for the right to write in the default zone.
-    ///   - lifetime: how long the code lives.
+    ///   - lifetime: see ``show(lifetime:)``.
     /// - Throws: ``/PeerSyncStore/RecordStoreError`` `noSuchZone`; errors of SQLite.
     public func show(for welcome: Welcome?, lifetime: Duration = PairingDesk.lifetime) async throws -> Shown {
         let code = PairingCode.random()
+        let lifetime = lifetime.clamped(to: .seconds(1) ... .seconds(86_400))
         let id = try await store.pairing.show(
             code.formatted.filter { $0 != "-" }, for: Int64(lifetime / .milliseconds(1)),
             attempts: Self.attempts, welcome: welcome)

@@ -27,7 +27,8 @@ public struct PairingLink: Sendable, Equatable, CustomStringConvertible {
     /// - Parameters:
     ///   - engine: the engine of the machine.
     ///   - code: the code that it shows.
-    ///   - addresses: where it listens. Only the first ones count.
+    ///   - addresses: where it listens, the best first. The link has the first ones that can be read and for which there is room:
+    ///     at most ``addressLimit``, and ``greatestSize`` bytes in all.
     public init(to engine: SyncEngine, code: PairingCode, at addresses: [PeerAddress]) {
         self.init(app: engine.app, key: engine.identity.publicKey, code: code, at: addresses)
     }
@@ -36,7 +37,16 @@ public struct PairingLink: Sendable, Equatable, CustomStringConvertible {
         self.app = app
         self.code = code
         keyHash = ExpectedMachine.hash(of: key)
-        self.addresses = Array(addresses.prefix(Self.addressLimit))
+        var chosen: [PeerAddress] = []
+        var room = Self.greatestSize - Self.text(app, code, keyHash).utf8.count
+        for address in addresses where chosen.count < Self.addressLimit {
+            let size = Self.text(address).utf8.count
+            // One that nobody can read would make the whole link unreadable.
+            guard size <= room, PeerAddress(address.description) == address else { continue }
+            chosen.append(address)
+            room -= size
+        }
+        self.addresses = chosen
     }
 
     /// Reads a link.
@@ -67,13 +77,18 @@ public struct PairingLink: Sendable, Equatable, CustomStringConvertible {
 
     /// The text, which ``init(_:)`` reads.
     public var description: String {
+        Self.text(app, code, keyHash) + addresses.map { Self.text($0) }.joined()
+    }
+
+    /// The text without addresses.
+    private static func text(_ app: AppID, _ code: PairingCode, _ keyHash: [UInt8]) -> String {
+        "\(beginning)&app=\(app)&code=\(code.formatted.filter { $0 != "-" })&key=\(keyHash.hexadecimal)"
+    }
+
+    /// The part for one address.
+    private static func text(_ address: PeerAddress) -> String {
         let allowed = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:[]")
-        let places = addresses.map {
-            "&at=" + ($0.description.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
-        }
-        return
-            "\(Self.beginning)&app=\(app)&code=\(code.formatted.filter { $0 != "-" })&key=\(keyHash.hexadecimal)"
-            + places.joined()
+        return "&at=" + (address.description.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
     }
 }

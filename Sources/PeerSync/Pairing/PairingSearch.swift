@@ -14,8 +14,7 @@ extension SyncEngine {
     /// - Parameters:
     ///   - code: what the other machine shows.
     ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
-    /// - Throws: ``PeerSyncError``: `noMachineFound`, `severalMachinesFound`, `noDiscovery`, `interrupted` when this side gave up,
-    ///   and what ended the pairing.
+    /// - Throws: ``PeerSyncError``: `noMachineFound`, `severalMachinesFound`, `noDiscovery`; what ``pair(code:at:union:)`` throws.
     @discardableResult
     public func pair(code: PairingCode, union: ZoneUnion? = nil) async throws -> SyncReport {
         let shown = try await machinesThatShowCodes()
@@ -31,9 +30,27 @@ extension SyncEngine {
         return try await pair(code, at: machine, expecting: .anyone, union)
     }
 
+    /// Pairs with the machine on this network that shows a code, as ``pair(code:union:)`` does.
+    ///
+    /// - Parameter code: the code as a person types it: `123-456` or `123456`.
+    /// - Throws: ``PeerSyncError``: `invalidInput` when the text is no code; what ``pair(code:union:)`` throws.
+    @discardableResult
+    public func pair(code: String) async throws -> SyncReport {
+        try await pair(code: Self.code(code), union: nil)
+    }
+
+    /// - Throws: ``PeerSyncError`` `invalidInput`.
+    static func code(_ typed: String) throws -> PairingCode {
+        guard let code = try? PairingCode(typed) else {
+            throw PeerSyncError(.invalidInput, "a pairing code has six digits, as 123-456")
+        }
+        return code
+    }
+
     /// Pairs with the machine that shows a code at an address, and syncs with it once.
     ///
-    /// - Throws: ``PeerSyncError``: `unreachable`, and what ended the pairing.
+    /// - Throws: ``PeerSyncError``: `unreachable`; `interrupted` also when the service shuts down; and what ended the pairing.
+    ///   `CancellationError` when the task is cancelled. Errors of SQLite when the store cannot be read.
     @discardableResult
     public func pair(
         code: PairingCode, at address: PeerAddress, union: ZoneUnion? = nil
@@ -43,7 +60,7 @@ extension SyncEngine {
 
     /// Pairs with the machine of a link, wherever it is, and syncs with it once.
     ///
-    /// - Throws: ``PeerSyncError``: `otherApp`, `otherMachine`, `unreachable`, and what ended the pairing.
+    /// - Throws: ``PeerSyncError``: `otherApp`, `otherMachine`; what ``pair(code:at:union:)`` throws.
     @discardableResult
     public func pair(link: PairingLink, union: ZoneUnion? = nil) async throws -> SyncReport {
         guard link.app == app else {
@@ -68,7 +85,8 @@ extension SyncEngine {
 
     /// The addresses of the machines that show a code, for each machine.
     ///
-    /// - Throws: ``PeerSyncError``: `noDiscovery`; `interrupted` when this side gave up.
+    /// - Throws: ``PeerSyncError``: `noDiscovery`; `interrupted` when the service shuts down. `CancellationError` when the task is
+    ///   cancelled.
     public func machinesThatShowCodes() async throws -> [[PeerAddress]] {
         try await machinesThatShowCodes(until: { _ in false })
     }
@@ -84,10 +102,12 @@ extension SyncEngine {
             Self.distinct(finder.found.filter(\.announcement.showsCode).map(\.service.addresses))
         }
         let patience = deadlines.search
-        try await withFinder(finder) {
-            try await finder.wait(for: patience) { !shown($0).isEmpty || $0.hasFailed }
-            if !isEnough(shown(finder)), !finder.hasFailed {
-                try await finder.wait(for: Self.furtherTime) { isEnough(shown($0)) }
+        try await tellingCancellation {
+            try await withFinder(finder) {
+                try await finder.wait(for: patience) { !shown($0).isEmpty || $0.hasFailed }
+                if !isEnough(shown(finder)), !finder.hasFailed {
+                    try await finder.wait(for: Self.furtherTime) { isEnough(shown($0)) }
+                }
             }
         }
         let result = shown(finder)

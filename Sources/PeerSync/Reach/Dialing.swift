@@ -23,6 +23,8 @@ enum Dialing {
 
     /// - Throws: the system's or the library's own error, `CancellationError` when this side gave up.
     static func connection(to address: PeerAddress, within time: Duration) async throws -> ByteChannel {
+        // The system would take the lower 16 bits, and connect to another port.
+        guard PeerAddress.ports.contains(address.port) else { throw ConnectionFailure.NoPort() }
         let outcome = FirstOutcome<ByteChannel>()
         let attempt: @Sendable () async -> Void = {
             do {
@@ -51,6 +53,9 @@ enum Dialing {
 
 /// A short reason why a connection was not made.
 enum ConnectionFailure {
+    /// The port of an address is none.
+    struct NoPort: Error {}
+
     /// The error of the first address of a name, if it had any.
     static func cause(_ error: any Error) -> any Error {
         (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
@@ -71,6 +76,8 @@ enum ConnectionFailure {
             return "nothing answered in time"
         case is SocketAddressError, is SocketAddressError.UnknownHost:
             return "no machine of that name is known"
+        case is NoPort:
+            return "a port is a number from 1 to 65535"
         default:
             return "the system gave no reason"
         }

@@ -47,9 +47,14 @@ struct Reaching {
                 if failure == nil || failure?.code != .otherMachine && address != typed { failure = error }
             }
         }
-        throw failure
-            ?? PeerSyncError(
-                .unreachable, "\(peer.name) is not found on this network, and has no address from before")
+        let isNowhere = try await places().isEmpty
+        if let failure, failure.code != .unreachable || !isNowhere { throw failure }
+        // A machine's name need not be the name of a host.
+        let reason = failure.map { " (\($0.message))" } ?? ""
+        throw PeerSyncError(
+            .unreachable,
+            "\(peer.name) is paired, but is not found on this network and has no address from before; give its "
+                + "address\(reason)")
     }
 
     /// The next address to try. It waits if there is none yet.
@@ -65,6 +70,12 @@ struct Reaching {
 
     /// Where to try next.
     private func untried(after attempts: Attempts) async throws -> PeerAddress? {
+        let places = try await places() + [typed].compactMap(\.self)
+        return places.first { isNews($0, after: attempts) }
+    }
+
+    /// Where the machine is announced, and where it may be from before.
+    private func places() async throws -> [PeerAddress] {
         // The pairing may have got another address meanwhile.
         let known: Peer
         do {
@@ -72,8 +83,7 @@ struct Reaching {
         } catch let error where !(error is CancellationError) {
             throw PeerSyncError(store: error)
         }
-        let places = known.places(found: finder.addresses(of: peer.publicKey)) + [typed].compactMap(\.self)
-        return places.first { isNews($0, after: attempts) }
+        return known.places(found: finder.addresses(of: peer.publicKey))
     }
 
     private func isNews(_ address: PeerAddress, after attempts: Attempts) -> Bool {

@@ -124,7 +124,8 @@ public struct SyncConnector: Service {
 
     /// Connects once, syncs until both sides hold the same records, and ends.
     ///
-    /// - Throws: ``PeerSyncError``.
+    /// - Throws: ``PeerSyncError``, `interrupted` also when the service shuts down; `CancellationError` when the task is cancelled;
+    ///   errors of SQLite when it cannot read whether sync is switched on.
     @discardableResult
     public func syncOnce() async throws -> SyncReport {
         try await once(SessionCall(isOnce: true), wish, orElse: "everything was exchanged")
@@ -132,7 +133,7 @@ public struct SyncConnector: Service {
 
     /// Connects once, checks every record of the two machines, mends what is wrong or differs, and ends.
     ///
-    /// - Throws: ``PeerSyncError``.
+    /// - Throws: as ``syncOnce()``.
     public func verify() async throws -> SyncReport {
         try await once(
             SessionCall(isOnce: true, comparesEverything: true), nil, orElse: "everything was compared")
@@ -141,11 +142,13 @@ public struct SyncConnector: Service {
     private func once(_ call: SessionCall, _ wish: SessionWish?, orElse aim: String) async throws
         -> SyncReport
     {
-        try await watching {
-            guard let report = try await session(call, wish) else {
-                throw PeerSyncError(.interrupted, "\(destination) ended the connection before \(aim)")
+        try await tellingCancellation {
+            try await watching {
+                guard let report = try await session(call, wish) else {
+                    throw PeerSyncError(.interrupted, "\(destination) ended the connection before \(aim)")
+                }
+                return report
             }
-            return report
         }
     }
 
@@ -153,7 +156,7 @@ public struct SyncConnector: Service {
     ///
     /// - Throws: ``PeerSyncError``: `switchedOff`; `storeUnusable` when a file of the store was removed or replaced;
     ///   unless ``neverGivesUp`` is set, also when the first attempt fails, or when a later one fails with an error that
-    ///   another attempt does not mend.
+    ///   another attempt does not mend. Errors of SQLite when it cannot read whether sync is switched on.
     public func run() async throws {
         try await watching { try await stayConnected(neverGivesUp ? .always : .untilItIsHopeless) }
     }

@@ -24,18 +24,18 @@ public struct SyncListener: Service {
     ///
     /// - Parameters:
     ///   - engine: the engine of this machine.
-    ///   - host: the address to listen on; `0.0.0.0` and `::` mean all addresses.
+    ///   - host: the address to listen on; by default the engine's, see ``SyncEngine/host``.
     ///   - port: by default the engine's; 0 picks a free port, which ``SyncEngine/listeningPort`` and the
     ///     event `listening` name.
     ///   - dials: machines to connect to meanwhile, and to stay connected with.
     ///   - dialsKnownPeers: whether to connect to paired machines, too, at the addresses where this one has reached
     ///     them before; also to those that are paired later. The listener says nothing when they are not there.
     public init(
-        _ engine: SyncEngine, host: String = "0.0.0.0", port: Int? = nil,
+        _ engine: SyncEngine, host: String? = nil, port: Int? = nil,
         dialing dials: [PeerAddress] = [], dialsKnownPeers: Bool = false
     ) {
         self.engine = engine
-        self.host = host
+        self.host = host ?? engine.host
         self.port = port ?? engine.port
         self.dials = dials
         self.dialsKnownPeers = dialsKnownPeers

@@ -9,6 +9,16 @@ func isCancellation(_ error: any Error) -> Bool {
     error is CancellationError || Task.isCancelled && StoreFailure(error) == .other(9)
 }
 
+/// Runs what an app has asked for once. If that is interrupted because the task was cancelled, this throws a `CancellationError`.
+func tellingCancellation<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as PeerSyncError where error.code == .interrupted {
+        try Task.checkCancellation()
+        throw error
+    }
+}
+
 /// The meaning of errors for people on either machine. Texts of SQLite, the system and the cipher go only to the log.
 extension PeerSyncError {
     /// Says what a protocol error, sent by the other side or found by this one, means to the user here.

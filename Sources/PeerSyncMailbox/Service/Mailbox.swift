@@ -57,7 +57,8 @@ public final class Mailbox: Sendable {
 
     /// Reads what is there, and puts what others lack.
     ///
-    /// - Throws: ``MailboxError``; ``/PeerSync/PeerSyncError`` `switchedOff`; errors of SQLite.
+    /// - Throws: ``MailboxError``; ``/PeerSync/PeerSyncError`` `switchedOff`; `CancellationError` when the task is cancelled, also while
+    ///   it waits for a pass of the same mailbox; errors of SQLite.
     @discardableResult
     public func syncOnce() async throws -> MailboxReport { try await pass(mayWait: false) }
 
@@ -110,7 +111,9 @@ public final class Mailbox: Sendable {
         where AuthorID.parse(object.name)?.author == own {
             try await storage.delete(object.name)
         }
-        for object in try await storage.list(own.folder) { try await storage.delete(object.name) }
+        for object in try await storage.list(own.folder) where ObjectID(object.name) != nil {
+            try await storage.delete(object.name)
+        }
         guard let folder = storage as? FolderStorage else { return }
         for name in [own.folder, MailboxFormat.heads] { try await folder.removeIfEmpty(name) }
     }

@@ -3,8 +3,9 @@ import PeerSyncModel
 import PeerSyncStore
 
 /// A mailbox of a store, and how it stands with it.
-public struct MailboxEntry: Sendable, Equatable {
-    let id: Int64
+public struct MailboxEntry: Sendable, Equatable, Identifiable {
+    /// The number of the mailbox in the store.
+    public let id: Int64
     /// What people call it.
     public let name: String
     /// Where it is, as ``StoreMailboxes/add(_:location:)`` got it.
@@ -30,7 +31,7 @@ public struct MailboxEntry: Sendable, Equatable {
     }
 
     /// A machine of which this one has heard through the mailbox.
-    public struct Machine: Sendable, Equatable {
+    public struct Machine: Sendable, Equatable, Identifiable {
         /// The name of the machine here.
         public let name: String
         /// When this machine saw its last word, ISO 8601.
@@ -43,10 +44,43 @@ public struct MailboxEntry: Sendable, Equatable {
         /// ``/PeerSyncStore/StoreStatus/refused``: of many it names only some.
         public let furtherRefused: Int
 
+        /// ``name``, which no two machines share.
+        public var id: String { name }
+
         /// ``problem`` and ``problemCode`` as an error; nil if this machine reads on.
         public var error: MailboxError? {
             problem.map { MailboxError(.init(description: problemCode ?? "other"), $0) }
         }
+
+        /// Makes a machine for previews and tests of an app; see the properties.
+        public init(
+            name: String, lastHeard: String, problem: String? = nil, problemCode: String? = nil,
+            furtherRefused: Int = 0
+        ) {
+            self.name = name
+            self.lastHeard = lastHeard
+            self.problem = problem
+            self.problemCode = problemCode
+            self.furtherRefused = furtherRefused
+        }
+    }
+
+    /// Makes an entry for previews and tests of an app; see the properties. ``StoreMailboxes/add(_:location:)`` adds one to a store.
+    public init(
+        id: Int64, name: String, location: String, addedAt: String, lastSync: String? = nil,
+        lastError: String? = nil, lastErrorCode: String? = nil, isBegun: Bool = false, hasPut: Bool = false,
+        machines: [Machine] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.location = location
+        self.addedAt = addedAt
+        self.lastSync = lastSync
+        self.lastError = lastError
+        self.lastErrorCode = lastErrorCode
+        self.isBegun = isBegun
+        self.hasPut = hasPut
+        self.machines = machines
     }
 
     init(_ db: Database, _ row: Row, _ store: RecordStore) throws {

@@ -9,10 +9,16 @@ public struct ZoneQuestion: Sendable {
         /// Whether other machines share the zone already.
         public let isShared: Bool
 
+        /// Makes a side for previews and tests of an app; see the properties.
+        public init(zone: String, records: Int, isShared: Bool = false) {
+            self.zone = zone
+            self.records = records
+            self.isShared = isShared
+        }
+
         init(_ offer: ZoneOffer) {
-            zone = offer.name
-            records = Int(clamping: offer.recordCount)
-            isShared = offer.isShared
+            self.init(
+                zone: offer.name, records: Int(clamping: offer.recordCount), isShared: offer.isShared)
         }
     }
 
@@ -27,6 +33,17 @@ public struct ZoneQuestion: Sendable {
     public let proposal: ZoneUnion?
     /// Whether this machine has made the connection.
     public let isCaller: Bool
+
+    /// Makes a question for previews and tests of an app; see the properties.
+    public init(
+        peer: String, ours: Side, theirs: Side, proposal: ZoneUnion? = nil, isCaller: Bool = true
+    ) {
+        self.peer = peer
+        self.ours = ours
+        self.theirs = theirs
+        self.proposal = proposal
+        self.isCaller = isCaller
+    }
 }
 
 /// The answer to a ``ZoneQuestion``.

@@ -15,7 +15,7 @@ import Testing
     private func running(_ machine: MailboxMachine) async throws -> (Mailbox, Told) {
         let told = Told()
         let entry = try await machine.store.mailboxes.all()[0]
-        let options = MailboxOptions(interval: .milliseconds(50), delay: .milliseconds(10))
+        let options = MailboxOptions(interval: .seconds(1), delay: .milliseconds(10))
         let mailbox = Mailbox(machine.engine, entry, in: machine.storage, options: options) { event in
             told.failures.withLock { failures in
                 switch event {
@@ -143,6 +143,38 @@ import Testing
             #expect(Mailbox.interval(options, failures: failures, isWatched: false) > longest)
             #expect(Mailbox.interval(options, failures: 0, isWatched: true) == interval)
         }
+    }
+
+    @Test(arguments: [
+        (Duration.seconds(Int64.max), 365 * 86_400), (Duration.zero, 1), (Duration.seconds(-5), 1),
+    ])
+    func everyIntervalEnds(interval: Duration, seconds: Int) {
+        let options = MailboxOptions(interval: interval, delay: interval)
+        #expect(options.interval == .seconds(seconds))
+        #expect(options.delay == min(max(interval, .zero), .seconds(365 * 86_400)))
+        for failures in [0, 50] {
+            #expect(Mailbox.interval(options, failures: failures, isWatched: false) >= .seconds(seconds))
+        }
+    }
+
+    /// As where somebody closes the window in which it waits.
+    @Test func whoWaitsForAPassCanBeCancelled() async throws {
+        let turns = MailboxTurns()
+        let (begun, hasBegun) = AsyncStream<Void>.makeStream()
+        let (end, mayEnd) = AsyncStream<Void>.makeStream()
+        let first = Task {
+            try await turns.take { _ in
+                hasBegun.finish()
+                for await _ in end {}
+            }
+        }
+        for await _ in begun {}
+        let second = Task { try await turns.take { _ in } }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        mayEnd.finish()
+        try await first.value
+        try await turns.take { _ in }
     }
 
     @Test func aMailboxThatIsForgottenEndsItsRun() async throws {

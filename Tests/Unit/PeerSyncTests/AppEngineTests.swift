@@ -145,6 +145,63 @@ struct AppEngineTests {
         #expect(error?.code == .invalidInput)
     }
 
+    @Test func aTypedCodeThatIsNoneIsNotLookedFor() async throws {
+        let (engine, _) = try Self.engine("study")
+        let error = await #expect(throws: PeerSyncError.self) { try await engine.pair(code: "12-3456") }
+        #expect(error?.code == .invalidInput)
+    }
+
+    /// Otherwise the engine would connect to the port 34463.
+    @Test(.timeLimit(.minutes(5)), arguments: [0, 99_999])
+    func aPortThatIsNoneIsNotDialled(port: Int) async throws {
+        let (engine, _) = try Self.engine("study")
+        let connector = SyncConnector(engine, to: PeerAddress(host: "127.0.0.1", port: port))
+        let error = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
+        #expect(error?.code == .unreachable)
+        #expect(error?.message.hasSuffix("a port is a number from 1 to 65535") == true)
+    }
+
+    /// What has happened to the connection is no news for whoever taps Cancel.
+    @Test(.timeLimit(.minutes(5))) func whoCancelsASyncHearsOfNoInterruption() async throws {
+        let (engine, _) = try Self.engine("study")
+        try await Trap.opening(isSilent: true) { address, trap in
+            let sync = Task { try await SyncConnector(engine, to: address).syncOnce() }
+            try await eventually("the connection", within: .seconds(300)) { trap.open == 1 }
+            sync.cancel()
+            await #expect(throws: CancellationError.self) { try await sync.value }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func anEngineListensWhereTheAppSays() async throws {
+        let database = try DatabaseQueue()
+        try await database.write { try $0.execute(sql: Self.sql) }
+        let engine = try SyncEngine(
+            for: database, app: "org.example.todo", tables: ["Item", "ItemTag"], host: "127.0.0.1", port: 0,
+            discovery: .off)
+        let (events, running) = (engine.events, Task { try await engine.run() })
+        let host = await Self.first(events, of: running) { event in
+            if case .listening(let host, _) = event { host } else { nil }
+        }
+        #expect(host == "127.0.0.1")
+        running.cancel()
+        _ = await running.result
+    }
+
+    @Test(
+        arguments: [
+            (.seconds(Int64.max), 1 << 47), (.seconds(-1), 0), (.milliseconds(1500), 1500),
+        ] as [(Duration, Int64)])
+    func anyDurationIsASkew(skew: Duration, milliseconds: Int64) throws {
+        let identity = Identity.generate()
+        let database = try DatabaseQueue()
+        try database.write { try $0.execute(sql: Self.sql) }
+        let engine = try SyncEngine(
+            for: database, app: "org.example.todo", tables: ["Item", "ItemTag"], identity: identity,
+            discovery: .off, allowedSkew: skew)
+        #expect(engine.allowedSkew == milliseconds)
+        #expect(engine.identity.publicKey == identity.publicKey)
+    }
+
     /// In step with the records, on the side that sends them and on the one that begins with nothing.
     @Test(.timeLimit(.minutes(5))) func theProgressHasATotal() async throws {
         let (kitchen, first) = try Self.engine("kitchen")
@@ -261,6 +318,16 @@ struct AppEngineTests {
             let other = folder.appendingPathComponent("other.sqlite").path
             let (third, _) = try Self.engine("study", DatabaseQueue(path: other))
             #expect(third.identity.publicKey != first.identity.publicKey)
+            // An app that keeps its key elsewhere has none in a file.
+            let own = folder.appendingPathComponent("own.sqlite").path
+            let identity = Identity.generate()
+            let database = try DatabaseQueue(path: own)
+            try await database.write { try $0.execute(sql: Self.sql) }
+            let fourth = try SyncEngine(
+                for: database, app: "org.example.todo", tables: ["Item", "ItemTag"], identity: identity,
+                discovery: .off)
+            #expect(fourth.identity.publicKey == identity.publicKey)
+            #expect(!FileManager.default.fileExists(atPath: own + "-identity.key"))
         }
         // Nobody can open a database in memory again.
         let (one, another) = (try Self.engine("a").0, try Self.engine("b").0)

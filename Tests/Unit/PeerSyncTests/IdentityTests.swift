@@ -84,6 +84,20 @@ struct IdentityTests {
         }
     }
 
+    @Test func aKeyThatAnAppKeepsIsTheSameIdentity() throws {
+        let made = Identity.generate()
+        let again = try Identity(rawRepresentation: made.rawRepresentation)
+        #expect(again.publicKey == made.publicKey)
+        #expect(again.rawRepresentation == made.rawRepresentation)
+        for count in [0, 31, 33] {
+            #expect {
+                try Identity(rawRepresentation: [UInt8](repeating: 1, count: count))
+            } throws: {
+                ($0 as? PeerSyncError)?.code == .invalidIdentity
+            }
+        }
+    }
+
     @Test(arguments: [
         "", "nonsense", "scorebook-peer identity 1 00ff\n",
         "scorebook-peer identity 1 " + String(repeating: "zz", count: 32),

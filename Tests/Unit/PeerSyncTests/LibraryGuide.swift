@@ -2,6 +2,10 @@ import Foundation
 import GRDB
 import PeerSync
 
+// Samples that need one of these say so in their article. The first one shows those above.
+import PeerSyncMailbox
+import Synchronization
+
 // The samples of the catalogue in Sources/PeerSync/PeerSync.docc, so that they compile. LibraryGuideTests holds the two against
 // each other, and runs some of them. The guide does not show a line `// Not shown.`, nor what follows it.
 
@@ -59,6 +63,20 @@ private func startAndStop(_ sync: SyncEngine) async throws {
     await sync.stop()
 }
 
+private func useMailbox(_ sync: SyncEngine) async throws {
+    let folder = URL(fileURLWithPath: "/mnt/nas/books")
+    let mailboxes = sync.store.mailboxes
+    if try await mailboxes.all().isEmpty { try await mailboxes.add("nas", location: folder.path) }
+    let entry = try await mailboxes.find("nas")
+    let mailbox = Mailbox(sync, entry, in: FolderStorage(at: folder)) { event in print(event) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await sync.run() }
+        group.addTask { try await mailbox.run() }
+        // The first that throws ends the other.
+        for try await _ in group {}
+    }
+}
+
 private func options() -> [SyncedTable] {
     let tables: [SyncedTable] = [
         "TodoList",
@@ -66,6 +84,17 @@ private func options() -> [SyncedTable] {
     ]
     // Not shown.
     return tables
+}
+
+func keep(_ url: URL, _ files: AssetDirectory, _ sync: SyncEngine, _ database: DatabaseQueue) async throws {
+    struct Item: Codable, FetchableRecord, PersistableRecord {
+        let id: String
+        var photo: Asset?
+    }
+    let photo = try files.add(url)
+    try await database.write { db in try Item(id: "1", photo: photo).insert(db) }
+    // The same on every machine; nil while the file has not come there.
+    if let file = sync.store.assets.file(photo) { print(file.path) }
 }
 
 private func sharedNumbers() -> SyncedTable {
@@ -160,6 +189,25 @@ private func showStatus(_ sync: SyncEngine, _ database: DatabasePool, _ book: Bo
     return waits
 }
 
+func restoreLast(_ database: some DatabaseReader, _ sync: SyncEngine) async throws {
+    try await sync.store.foldPendingChanges()  // also what was deleted just now
+    let gone = try await database.read { db in try sync.store.listing.deleted(db, type: "Book") }
+    if let last = gone.first {
+        try await sync.store.write { db in try sync.store.restore(db, last.name) }
+    }
+}
+
+private func showHistory(_ sync: SyncEngine, _ database: DatabasePool, _ book: Book) async throws {
+    let name = try sync.store.listing.name(of: [book.id], in: "Book")
+    for entry in try await database.read({ db in try sync.store.history.entries(db, of: name) }) {
+        print(entry.field ?? "the whole record", entry.lost.value, entry.won.value)
+    }
+}
+
+private func pairAgain(_ sync: SyncEngine, _ address: String, _ code: String) async throws {
+    try await sync.pair(with: address, code: code, union: .beside)
+}
+
 private func words(_ sync: SyncEngine, _ address: String, _ code: String) async throws {
     do {
         try await sync.pair(with: address, code: code)
@@ -193,13 +241,23 @@ private func household(_ sync: SyncEngine) async throws {
     try await sync.removeFromHousehold("lost laptop")
 }
 
-func syncInMemory(_ first: DatabaseQueue, _ second: DatabaseQueue, _ time: Int64) async throws {
+private func ownIdentity(_ database: DatabasePool, _ secret: Data?) throws -> SyncEngine {
+    let identity = try secret.map { try Identity(rawRepresentation: $0) } ?? Identity.generate()
+    let sync = try SyncEngine(
+        for: database, app: "org.example.books", tables: ["Author", "Book"], identity: identity)
+    // Not shown.
+    return sync
+}
+
+func syncInMemory(_ first: DatabaseQueue, _ second: DatabaseQueue) async throws {
+    let time = Mutex<Int64>(1_800_000_000_000)
     let kitchen = try SyncEngine(
         for: first, app: "org.example.books", tables: ["Author", "Book"],
-        displayName: "kitchen", now: { time })
+        displayName: "kitchen", now: { time.withLock { $0 } })
     let study = try SyncEngine(
         for: second, app: "org.example.books", tables: ["Author", "Book"],
-        displayName: "study", now: { time })
+        displayName: "study", now: { time.withLock { $0 } })
     let connector = SyncConnector(study, to: kitchen, code: try await kitchen.pairing.show())
     try await connector.syncOnce()  // or connector.run() in a task, for live sync
+    time.withLock { $0 += 60_000 }  // a minute later
 }

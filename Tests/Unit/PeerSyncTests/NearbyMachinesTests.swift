@@ -102,6 +102,25 @@ struct NearbyMachinesTests {
         }
     }
 
+    /// A machine that only ever listened has no address of its peers, and their names need not be those of hosts.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func aPairedMachineThatIsNowhereIsNoUnknownHost(isTyped: Bool) async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        try await pair(kitchen, study)
+        let peer = try #require(try await study.engine.store.peers.all().first)
+        // Nobody listens there.
+        let place = PeerAddress(host: "127.0.0.1", port: 1)
+        let connector = SyncConnector(study.engine, to: peer, orAt: isTyped ? place : nil)
+        var error = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
+        #expect(error?.code == .unreachable)
+        #expect(error?.message.hasPrefix("kitchen is paired, but is not found") == true)
+        #expect(error?.message.contains("cannot reach \(place)") == isTyped)
+        // What is wrong where it was says more.
+        try await study.engine.store.peers.noteAddress(place.description, of: peer)
+        error = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
+        #expect(error?.message.hasPrefix("cannot reach \(place)") == true)
+    }
+
     @Test(.timeLimit(.minutes(5))) func whoIsHiddenIsNotFoundAndFinds() async throws {
         let (kitchen, study) = (try machine("kitchen"), try machine("study", announces: false))
         try await study.listening { _ in
@@ -384,8 +403,11 @@ struct NearbyMachinesTests {
         let services = ServiceGroup(services: [Looking(engine: study.engine)], logger: Logger(label: "test"))
         let running = Task { try await services.run() }
         if isGraceful { await services.triggerGracefulShutdown() } else { running.cancel() }
-        let error = await #expect(throws: PeerSyncError.self) { try await running.value }
-        #expect(error?.code == .interrupted)
+        await #expect {
+            try await running.value
+        } throws: { error in
+            isGraceful ? (error as? PeerSyncError)?.code == .interrupted : error is CancellationError
+        }
     }
 
     @Test(.timeLimit(.minutes(5))) func aLinkLeadsToItsMachineOnly() async throws {
@@ -416,5 +438,14 @@ struct NearbyMachinesTests {
         #expect(name != DiscoveryOptions.serviceName(of: "org.example.todo"))
         #expect(name.wholeMatch(of: /ps-[0-9a-f]{10}/) != nil)
         #expect(DiscoveryOptions().serviceType(of: "org.example.books") == "_\(name)._tcp")
+        #expect(DiscoveryOptions.isServiceName(name))
+    }
+
+    @Test(arguments: [
+        ("books", true), ("ps-1", true), ("a2345678901234b", true), ("", false), ("a23456789012345b", false),
+        ("A", false), ("a b.c", false), ("bücher", false), ("12-3", false), ("-a", false), ("a-", false),
+        ("a--b", false),
+    ]) func aServiceHasANameOfItsStandard(name: String, isOne: Bool) {
+        #expect(DiscoveryOptions.isServiceName(name) == isOne)
     }
 }

@@ -117,6 +117,15 @@ struct PairingDeskTests {
         #expect(try await shown.state == .over)
     }
 
+    @Test(arguments: [(.seconds(Int64.max), 86_400_000), (.zero, 1000)] as [(Duration, Int64)])
+    func everyLifetimeEnds(lifetime: Duration, milliseconds: Int64) async throws {
+        _ = try await desk.show(lifetime: lifetime)
+        clock.milliseconds += milliseconds - 1
+        #expect(try await desk.isShowing)
+        clock.milliseconds += 1
+        #expect(try await !desk.isShowing)
+    }
+
     @Test func aNewCodeReplacesTheOld() async throws {
         let first = try await desk.show(for: nil)
         let second = try await desk.show()

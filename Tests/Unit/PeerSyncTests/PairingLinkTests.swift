@@ -54,4 +54,15 @@ struct PairingLinkTests {
         #expect(link.addresses == Array(addresses.prefix(PairingLink.addressLimit)))
         #expect(PairingLink(link.description) == link)
     }
+
+    /// One address that is too long, or cannot be read, would make the whole link unreadable.
+    @Test func aLinkHasOnlyAddressesThatCanBeRead() {
+        let hosts = (0..<PairingLink.addressLimit).map { "\($0)" + String(repeating: "x", count: 150) }
+        let long = hosts.map { PeerAddress(host: $0, port: 7431) }
+        let short = PeerAddress(host: "kitchen", port: 7431)
+        let none = [0, 65_536].map { PeerAddress(host: "kitchen", port: $0) }
+        let link = PairingLink(app: "scorebook", key: key, code: .random(), at: none + long + [short])
+        #expect(link.addresses == Array(long.prefix(5)) + [short])
+        #expect(PairingLink(link.description) == link)
+    }
 }

@@ -115,6 +115,26 @@ struct StartedEngineTests {
         }
     }
 
+    /// Two listeners of one engine would both want its port.
+    @Test(.timeLimit(.minutes(5))) func anEngineThatRunsIsNotStarted() async throws {
+        let kitchen = try Machine("kitchen")
+        let running = Task { try await kitchen.engine.run() }
+        _ = try await kitchen.event(1, Self.port)
+        let started = await #expect(throws: PeerSyncError.self) { try await kitchen.engine.start() }
+        let run = await #expect(throws: PeerSyncError.self) { try await kitchen.engine.run() }
+        #expect(started?.code == .cannotListen && run?.code == .cannotListen)
+        // That of the app is not the business of stop().
+        await kitchen.engine.stop()
+        #expect(kitchen.engine.listeningPort != nil)
+        running.cancel()
+        _ = await running.result
+        try await kitchen.engine.start()
+        _ = try await kitchen.event(2, Self.port)
+        await #expect(throws: PeerSyncError.self) { try await kitchen.engine.run() }
+        await kitchen.engine.stop()
+        #expect(kitchen.events(Self.port).count == 2)
+    }
+
     @Test func aPortThatIsNoneIsToldAtTheStart() async throws {
         let kitchen = try Machine("kitchen", port: 99_999)
         let error = await #expect(throws: PeerSyncError.self) { try await kitchen.engine.start() }
