@@ -126,7 +126,7 @@ struct CodePresentation: Sendable {
             return try Terminal.write(
                 json: Figures(code: link.code.formatted, link: link.description, port: port), compact: true)
         }
-        Terminal.write("pairing code \(link.code.formatted) (valid for 5 minutes, 3 attempts, one machine)")
+        Terminal.write(EventPrinter.line(link.code))
         Terminal.write(rights)
         if Terminal.isOutputATerminal, let code = QRCode(link.description) {
             for line in code.lines { Terminal.write(line) }

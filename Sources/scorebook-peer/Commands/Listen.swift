@@ -132,7 +132,7 @@ struct Listen: SyncingCommand {
             group.addTask {
                 for await port in listening.prefix(1) where showsCode {
                     let code = try await engine.pairing.show()
-                    print(.event(.pairingCode(code)))
+                    print(.code(code))
                     guard !output.json else { continue }
                     let address = reachable(port)
                     let call = "scorebook-peer connect \(address) --code \(code.formatted)"
@@ -153,66 +153,4 @@ struct Listen: SyncingCommand {
         guard ["0.0.0.0", "::"].contains(host) else { return "\(PeerAddress(host: host, port: port))" }
         return OwnAddresses.reachable(port: port).first?.description ?? "ADDRESS:\(port)"
     }
-}
-
-/// The common options of `listen` and `connect`.
-struct SessionOptions: ParsableArguments {
-    @Option(
-        name: .customLong("name"),
-        help: ArgumentHelp(
-            "What this machine is called on the others when they pair (default: its host name)."))
-    var displayName: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How far another machine's clock may be ahead of this one's before it is refused.",
-            valueName: "seconds"))
-    var allowedSkew = 300
-
-    @Flag(
-        name: .customLong("no-discovery"),
-        help: "Neither look for machines on this network nor let them find this one; addresses still work.")
-    var usesNoDiscovery = false
-
-    @Flag(
-        name: .shortAndLong,
-        help: "Also write totals and the names of records, and to standard error what helps to find a fault.")
-    var verbose = false
-
-    func validate() throws {
-        guard (0...31_536_000).contains(allowedSkew) else {
-            throw ValidationError("--allowed-skew is a number of seconds from 0 to 31536000")
-        }
-    }
-
-    func engine(
-        _ store: OpenStore, announces: Bool = false,
-        decide: @escaping @Sendable (ZoneQuestion) async -> ZoneAnswer = { _ in .nobody },
-        onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) -> SyncEngine {
-        SyncEngine(
-            app: .scorebook, store: store.scorebook.records, identity: store.identity,
-            displayName: displayName ?? ProcessInfo.processInfo.hostName,
-            discovery: usesNoDiscovery ? .off : .scorebook(announces: announces),
-            allowedSkew: .seconds(allowedSkew), logger: logger,
-            words: .scorebook, onEvent: onEvent,
-            decide: decide)
-    }
-
-    /// Runs services until one ends, or SIGINT or SIGTERM ends them gracefully.
-    func run(_ services: [any Service]) async throws {
-        try await StopSignals.shared.run(services, logger: logger)
-    }
-
-    var logger: Logger {
-        guard verbose else { return .silent }
-        var logger = Logger(label: "scorebook-peer") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .debug
-        return logger
-    }
-}
-
-extension Logger {
-    /// A logger that writes nothing.
-    static var silent: Logger { Logger(label: "scorebook-peer") { _ in SwiftLogNoOpLogHandler() } }
 }

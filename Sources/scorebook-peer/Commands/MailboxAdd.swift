@@ -27,7 +27,7 @@ extension MailboxCommand {
         var path: String
 
         @OptionGroup var naming: MailboxNaming
-        @OptionGroup var session: SessionOptions
+        @OptionGroup var options: EngineOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -51,7 +51,7 @@ extension MailboxCommand {
 
         @OptionGroup var credentials: CredentialsOptions
         @OptionGroup var naming: MailboxNaming
-        @OptionGroup var session: SessionOptions
+        @OptionGroup var options: EngineOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -85,7 +85,7 @@ extension MailboxCommand {
 
         @OptionGroup var credentials: CredentialsOptions
         @OptionGroup var naming: MailboxNaming
-        @OptionGroup var session: SessionOptions
+        @OptionGroup var options: EngineOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
@@ -121,7 +121,7 @@ struct MailboxNaming: ParsableArguments {
 
 /// A command that adds a mailbox.
 protocol MailboxAdding: SyncingCommand {
-    var session: SessionOptions { get }
+    var options: EngineOptions { get }
     var output: OutputOptions { get }
 
     /// What is to be added. Asks for what is missing.
@@ -129,14 +129,14 @@ protocol MailboxAdding: SyncingCommand {
 }
 
 extension MailboxAdding {
-    var logger: Logger { session.logger }
+    var logger: Logger { options.logger }
     var stopped: Failure? { .notYetEqual }
 
     func run(_ store: OpenStore) async throws {
         let new = try await mailbox(store)
         let figures = Latest<MailboxPassFigures>()
         try await store.addMailbox(new) { entry in
-            let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
+            let passes = MailboxPasses(store: store, options: options, isJSON: output.json)
             try await figures.set(passes.run(entry))
         }
         let entry = try await store.mailbox(named: new.name)

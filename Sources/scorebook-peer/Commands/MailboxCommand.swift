@@ -121,15 +121,15 @@ struct MailboxCommand: AsyncParsableCommand {
         @Argument(help: "The mailbox's name here; nothing for all.")
         var name: String?
 
-        @OptionGroup var session: SessionOptions
+        @OptionGroup var options: EngineOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
-        var logger: Logger { session.logger }
+        var logger: Logger { options.logger }
         var stopped: Failure? { .notYetEqual }
 
         func run(_ store: OpenStore) async throws {
-            let passes = MailboxPasses(store: store, session: session, isJSON: output.json)
+            let passes = MailboxPasses(store: store, options: options, isJSON: output.json)
             var figures: [MailboxPassFigures] = []
             let unused = try await store.mailboxes(named: name).each { entry in
                 figures.append(try await passes.run(entry))
@@ -154,23 +154,23 @@ struct MailboxCommand: AsyncParsableCommand {
         @Argument(help: "The mailbox's name here; nothing for all.")
         var name: String?
 
-        @OptionGroup var session: SessionOptions
+        @OptionGroup var options: EngineOptions
         @OptionGroup var storeOptions: StoreOptions
         @OptionGroup var output: OutputOptions
 
-        var logger: Logger { session.logger }
+        var logger: Logger { options.logger }
         var stopped: Failure? { .notYetEqual }
 
         func run(_ store: OpenStore) async throws {
             var figures: [MailboxCheckFigures] = []
             let unused = try await store.mailboxes(named: name).each { entry in
-                let mailbox = try await store.mailbox(entry, session.engine(store, onEvent: { _ in }))
+                let mailbox = try await store.mailbox(entry, options.engine(store, onEvent: { _ in }))
                 let check = OneSync {
                     try await ProgressLine.shared.during("reading “\(Display.printable(entry.name))”") {
                         try await mailbox.check()
                     }
                 }
-                try await session.run([check])
+                try await options.run([check])
                 guard let found = check.report.withLock({ $0 }) else { throw Failure.notYetEqual }
                 figures.append(MailboxCheckFigures(entry.name, found))
             }

@@ -6,20 +6,20 @@ import ServiceLifecycle
 /// Syncs with mailboxes once, and prints what came of it. A signal ends that.
 struct MailboxPasses {
     let store: OpenStore
-    let session: SessionOptions
+    let options: EngineOptions
     let isJSON: Bool
 
     /// Syncs with one. That something there cannot be read is no error.
     func run(_ entry: MailboxEntry) async throws -> MailboxPassFigures {
         let report = Latest<MailboxReport>()
-        let live = LiveOutput(scorebook: store.scorebook, isJSON: isJSON, isVerbose: session.verbose)
+        let live = LiveOutput(scorebook: store.scorebook, isJSON: isJSON, isVerbose: options.verbose)
         try await live.run { print in
-            let engine = session.engine(store, onEvent: { if !isJSON { print(.event($0)) } })
+            let engine = options.engine(store, onEvent: { if !isJSON { print(.event($0)) } })
             let mailbox = try await store.mailbox(entry, engine) {
                 if !isJSON { print(.mailbox(entry.name, $0)) }
             }
             let sync = OneSync { try await cancelWhenGracefulShutdown { try await mailbox.syncOnce() } }
-            try await session.run([sync])
+            try await options.run([sync])
             guard let result = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
             report.set(result)
         }

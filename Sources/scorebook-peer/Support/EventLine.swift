@@ -23,12 +23,15 @@ struct EventLine: Encodable {
     var zone: String?
     var backup: String?
 
+    /// Makes the line about a code that pairs one machine.
+    init(_ code: PairingCode) {
+        self.init("pairingCode", code: code.formatted)
+    }
+
     init(_ event: SyncEvent) {
         switch event {
         case .listening(let host, let port):
             self.init("listening", host: host, port: port)
-        case .pairingCode(let code):
-            self.init("pairingCode", code: code.formatted)
         case .pairingFailed(let address, let left):
             self.init("pairingFailed", address: address, attemptsLeft: left)
         case .paired(let name):

@@ -24,6 +24,20 @@ struct EventPrinter: Sendable {
         }
     }
 
+    /// Prints a code that pairs one machine.
+    func print(_ code: PairingCode) {
+        if json {
+            try? Terminal.write(json: EventLine(code), compact: true)
+        } else {
+            Terminal.write(Self.line(code))
+        }
+    }
+
+    /// The line about a code that pairs one machine.
+    static func line(_ code: PairingCode) -> String {
+        "pairing code \(code.formatted) (valid for 5 minutes, 3 attempts, one machine)"
+    }
+
     /// The names of the records of which the line of an event tells.
     static func records(_ event: SyncEvent) -> [String] {
         switch event {
@@ -39,8 +53,6 @@ struct EventPrinter: Sendable {
         switch event {
         case .listening(let host, let port):
             "listening on \(PeerAddress(host: host, port: port))" + reachable(host, port)
-        case .pairingCode(let code):
-            "pairing code \(code.formatted) (valid for 5 minutes, 3 attempts, one machine)"
         case .pairingFailed(let address, let left):
             "pairing with \(address) failed: wrong code or cut short; "
                 + (left == 0 ? "the code is used up" : "\(left) attempt\(left == 1 ? "" : "s") left")

@@ -14,6 +14,8 @@ struct LiveOutput: Sendable {
     /// What is printed in its order.
     enum Item: Sendable {
         case event(SyncEvent)
+        /// A code that pairs one machine.
+        case code(PairingCode)
         /// What happened in the mailbox of a name.
         case mailbox(String, MailboxEvent)
         case line(String)
@@ -28,6 +30,7 @@ struct LiveOutput: Sendable {
             await waiting.drain { item in
                 switch item {
                 case .event(let event): await print(event, &news)
+                case .code(let code): printer.print(code)
                 case .mailbox(let name, let event): await print(event, of: name, &mailboxNews)
                 case .line(let line): Terminal.write(line)
                 }
