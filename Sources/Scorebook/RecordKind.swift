@@ -1,11 +1,18 @@
 /// The record types of a scorebook.
 public enum RecordKind: String, CaseIterable, Sendable, Hashable {
+    /// Somebody who plays.
     case person = "SBPerson"
+    /// A game that can be played.
     case game = "SBGame"
+    /// One play of a game.
     case match = "SBMatch"
+    /// The part of one person in one match.
     case player = "SBPlayer"
+    /// A player's score, in one round or in the whole match.
     case score = "SBScore"
+    /// The place of a match.
     case matchLocation = "SBMatchLocation"
+    /// A picture of a match.
     case matchImage = "SBMatchImage"
 
     /// The name of the record type and of its table.

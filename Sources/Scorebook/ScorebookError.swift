@@ -2,6 +2,7 @@
 public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A stable name of the kind of error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The name itself, as in `notFound`.
         public let description: String
 
         /// No record fits the request.
@@ -26,6 +27,7 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let noAssetDirectory = Code(description: "noAssetDirectory")
     }
 
+    /// What kind of error it is.
     public let code: Code
     /// One sentence for people.
     public let message: String
@@ -38,6 +40,9 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
     /// ``Habits/chosen``.
     public let choice: RecordChoice?
 
+    /// Makes an error.
+    ///
+    /// - Parameter message: a sentence for people, which begins in lower case and has no full stop.
     public init(
         _ code: Code, _ message: String, place: String? = nil, hint: String? = nil,
         choice: RecordChoice? = nil
@@ -49,5 +54,6 @@ public struct ScorebookError: Error, Sendable, Equatable, CustomStringConvertibl
         self.choice = choice
     }
 
+    /// The ``message``.
     public var description: String { message }
 }

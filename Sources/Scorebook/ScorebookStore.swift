@@ -16,7 +16,8 @@ import Synchronization
 ///
 /// Each operation is one transaction, and folds what it wrote. A text names a record by its record name, by a
 /// part of its name or of its UUID that fits no other, or as ``Habits`` say. Upper and lower case matter only if names
-/// differ in nothing else.
+/// differ in nothing else. Where no record fits, or several do, an operation throws ``ScorebookError`` `notFound` or `ambiguous`; for
+/// values out of bounds `invalidValue`.
 ///
 /// A store may have several zones. Operations add new records to the zone in use, by default the default zone, and find records in
 /// all zones, unless the scorebook is ``limited(to:)`` one zone.
@@ -63,7 +64,7 @@ public final class ScorebookStore: Sendable {
     }
 
     /// Returns the part of the scorebook in one zone. It lists and finds only records of the zone, and adds new ones
-    /// to it.
+    /// to it. Once the zone is gone, that throws ``RecordStoreError`` `noSuchZone`.
     public func limited(to zone: Zone) -> ScorebookStore { ScorebookStore(self, .one(zone), habits) }
 
     /// Returns the scorebook with another understanding of texts.

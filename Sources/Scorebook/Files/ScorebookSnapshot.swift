@@ -64,7 +64,7 @@ public enum ScorebookSnapshot {
         configuration.busyMode = .timeout(5)
         configuration.label = "scorebook snapshot"
         // Of a path only these mean something else in a URI.
-        let name = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+        let name = path.replacingScalars(["%": "%25", "?": "%3f", "#": "%23"])
         return try DatabaseQueue(path: "file:\(name)?\(options)", configuration: configuration)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 
 /// The files and directories of a store. No output that a user names may overwrite them, or go into them.
 public struct StoreFiles: Sendable {
+    /// No files: an output may go anywhere.
     public static let none = StoreFiles([])
 
     private let own: [String]
@@ -17,7 +18,7 @@ public struct StoreFiles: Sendable {
         var path = FilePlace.real(path)
         while true {
             guard own.isDisjoint(with: FilePlace.all(path)) else { return true }
-            guard let slash = path.lastIndex(of: "/"), path != "/" else { return false }
+            guard let slash = path.utf8.lastIndex(of: FilePlace.slash), path != "/" else { return false }
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }
     }
@@ -25,6 +26,9 @@ public struct StoreFiles: Sendable {
 
 /// The identity of a file or directory, whatever path leads to it.
 enum FilePlace: Hashable {
+    /// Paths are taken apart by bytes: a slash and an accent behind it are one character.
+    static let slash = UInt8(ascii: "/")
+
     /// A file or directory that exists.
     case there(device: UInt64, number: UInt64)
     /// An entry of a directory, even one that does not exist yet. The name is in lower case, because some file systems
@@ -42,13 +46,13 @@ enum FilePlace: Hashable {
     private static func there(_ path: String) -> FilePlace? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        return .there(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+        return .there(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
     }
 
     /// Returns the path without links, from the root on. A part that does not exist yet stays as written.
     static func real(_ path: String) -> String {
         var path = followingLinks(path)
-        if !path.hasPrefix("/") { path = FileManager.default.currentDirectoryPath + "/" + path }
+        if path.utf8.first != slash { path = FileManager.default.currentDirectoryPath + "/" + path }
         var missing = ""
         // This ends, because the root always exists.
         while true {
@@ -57,9 +61,9 @@ enum FilePlace: Hashable {
                 let there = String(cString: real)
                 return missing.isEmpty ? there : (there == "/" ? "" : there) + missing
             }
-            let slash = path.lastIndex(of: "/") ?? path.startIndex
-            missing = path[slash...] + missing
-            path = String(path[..<slash])
+            let last = path.utf8.lastIndex(of: slash) ?? path.startIndex
+            missing = path[last...] + missing
+            path = String(path[..<last])
         }
     }
 
@@ -70,7 +74,7 @@ enum FilePlace: Hashable {
         for _ in 0..<40 {
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
             path =
-                target.hasPrefix("/")
+                target.utf8.first == slash
                 ? target : URL(fileURLWithPath: path).deletingLastPathComponent().path + "/" + target
         }
         return path

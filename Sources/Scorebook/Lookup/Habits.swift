@@ -10,6 +10,7 @@ public struct Habits: Sendable {
         /// Differs for each run.
         public let run: String
 
+        /// Names a run of a command.
         public init(name: String, run: String) {
             self.name = name
             self.run = run

@@ -4,12 +4,15 @@ import PeerSync
 public struct RecordChoice: Sendable, Equatable {
     /// A text for a record of some kind.
     public struct Question: Sendable, Hashable {
+        /// The kind of record that was meant.
         public let kind: RecordKind
+        /// The text, without blanks around it.
         public let text: String
     }
 
     /// One of the records.
     public struct Candidate: Sendable, Equatable {
+        /// The record.
         public let recordName: RecordName
         /// The name of a person or game, or the game and the time of a match.
         public let title: String
@@ -26,6 +29,7 @@ public struct RecordChoice: Sendable, Equatable {
         }
     }
 
+    /// What was asked for.
     public let question: Question
     /// The records that fit; the first of them if there are very many.
     public let candidates: [Candidate]

@@ -5,6 +5,7 @@ import PeerSync
 public struct MergePlan: Sendable {
     /// The one whose matches move, with their number in its detail.
     public let goes: RecordChoice.Candidate
+    /// The one to which they move, with the number of its own matches in its detail.
     public let stays: RecordChoice.Candidate
 }
 

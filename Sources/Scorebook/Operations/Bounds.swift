@@ -24,6 +24,12 @@ enum Bounds {
         return trimmed
     }
 
+    /// Checks what a name is set to.
+    static func name(_ change: Change<String>, _ noun: String) throws -> Change<String> {
+        guard case .set(let text) = change else { return change }
+        return .set(try name(text, noun))
+    }
+
     static func whole(_ value: Int?, _ noun: String, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw ScorebookError(
@@ -33,10 +39,9 @@ enum Bounds {
 
     static func number(_ value: Double?, _ noun: String, _ range: ClosedRange<Double>) throws {
         guard let value, !range.contains(value) else { return }
+        let words = [value, range.lowerBound, range.upperBound].map(MatchSheet.Entry.written)
         throw ScorebookError(
-            .invalidValue,
-            "\(value.formatted()) cannot be the \(noun); it goes from \(range.lowerBound.formatted()) to "
-                + range.upperBound.formatted())
+            .invalidValue, "\(words[0]) cannot be the \(noun); it goes from \(words[1]) to \(words[2])")
     }
 
     static let year = -10_000...9999

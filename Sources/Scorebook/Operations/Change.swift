@@ -2,6 +2,7 @@
 public enum Change<Value: Sendable>: Sendable {
     /// Keeps the value.
     case keep
+    /// Makes it this one.
     case set(Value)
     /// Makes the value unknown.
     case clear

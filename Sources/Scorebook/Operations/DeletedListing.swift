@@ -5,12 +5,15 @@ import PeerSync
 public struct DeletedListing: RecordListing, Equatable {
     /// The machine that deleted a record.
     public enum Machine: Sendable, Hashable {
+        /// This machine.
         case here
         /// A machine that is paired with this one, or the program that wrote an imported file.
         case named(String)
+        /// A machine whose name this one does not know.
         case unknown
     }
 
+    /// The record.
     public let recordName: RecordName
     /// The title for people, such as a person's name, or the game and the time of a match on the clock of this machine.
     public let title: String?
@@ -18,6 +21,7 @@ public struct DeletedListing: RecordListing, Equatable {
     public let players: [String]
     /// The time of the deletion, ISO 8601.
     public let deletedAt: String
+    /// The machine that deleted it.
     public let machine: Machine
     /// The id of the machine in its stamps.
     public let replica: ReplicaID
@@ -26,6 +30,7 @@ public struct DeletedListing: RecordListing, Equatable {
     /// The time until which the record can be restored for certain, ISO 8601. Machines forget a deletion later, when
     /// all of them know it.
     public let restorableUntil: String
+    /// The name of its zone on this machine.
     public let zone: String
 
     private enum CodingKeys: String, CodingKey {

@@ -4,18 +4,28 @@ import PeerSync
 
 /// A game to add.
 public struct NewGame: Sendable {
+    /// The name, from 1 to 500 characters without line breaks.
     public var name: String
+    /// The number at BoardGameGeek, from 1 to 2,147,483,647.
     public var bggID: Int?
+    /// The year of publication, from -10,000 to 9999.
     public var year: Int?
+    /// The smallest number of players, from 1 to 1,000.
     public var minPlayers: Int?
+    /// The greatest number of players, from 1 to 1,000, and not below ``minPlayers``.
     public var maxPlayers: Int?
+    /// Whether the highest score wins. If this is unknown, it does.
     public var highestWins: Bool?
+    /// Whether the game is played without points.
     public var noPoints: Bool?
+    /// Whether all players win or lose together.
     public var cooperative: Bool?
+    /// Whether players form teams.
     public var usesTeams: Bool?
     /// The file of a picture.
     public var thumbnail: URL?
 
+    /// Makes a game to add. What is nil is unknown.
     public init(
         name: String, bggID: Int? = nil, year: Int? = nil, minPlayers: Int? = nil, maxPlayers: Int? = nil,
         highestWins: Bool? = nil, noPoints: Bool? = nil, cooperative: Bool? = nil, usesTeams: Bool? = nil,
@@ -36,14 +46,23 @@ public struct NewGame: Sendable {
 
 /// The changes of an edit to a game.
 public struct GameEdit: Sendable {
+    /// The name, as in ``NewGame``; it cannot be cleared.
     public var name: Change<String> = .keep
+    /// The number at BoardGameGeek, from 1 to 2,147,483,647.
     public var bggID: Change<Int> = .keep
+    /// The year of publication, from -10,000 to 9999.
     public var year: Change<Int> = .keep
+    /// The smallest number of players, from 1 to 1,000.
     public var minPlayers: Change<Int> = .keep
+    /// The greatest number of players, from 1 to 1,000, and not below ``minPlayers``.
     public var maxPlayers: Change<Int> = .keep
+    /// Whether the highest score wins. If this is unknown, it does.
     public var highestWins: Change<Bool> = .keep
+    /// Whether the game is played without points.
     public var noPoints: Change<Bool> = .keep
+    /// Whether all players win or lose together.
     public var cooperative: Change<Bool> = .keep
+    /// Whether players form teams.
     public var usesTeams: Change<Bool> = .keep
     /// The file of a picture.
     public var thumbnail: Change<URL> = .keep
@@ -55,15 +74,19 @@ public struct GameEdit: Sendable {
             && thumbnail == .keep
     }
 
+    /// Makes an edit that changes nothing.
     public init() {}
 }
 
 /// A game, with the number of its matches.
 public struct GameListing: RecordListing, Equatable {
+    /// The game.
     public let game: Game
     /// The number of its matches.
     public let matches: Int
+    /// The name of its zone on this machine.
     public let zone: String
+    /// The name of the game's record.
     public var recordName: RecordName { game.recordName }
 
     private enum CodingKeys: String, CodingKey { case matches, zone }

@@ -14,11 +14,12 @@ public struct MatchFilter: Sendable {
     public var place: String?
     /// Only matches with this text in the notes, the board, the place or a caption.
     public var text: String?
-    /// Only the latest matches, at most this many.
+    /// Only the latest matches, at most this many; none if it is below 0.
     public var limit: Int?
-    /// How many of the latest matches are left out before that; 0 by default. Not together with ``winner``.
+    /// How many of the latest matches are left out before that; by default, and below 0, none.
     public var offset = 0
 
+    /// Makes a filter. What is nil limits nothing.
     public init(
         game: String? = nil, person: String? = nil, winner: String? = nil, since: String? = nil,
         until: String? = nil, place: String? = nil, text: String? = nil, limit: Int? = nil
@@ -32,4 +33,7 @@ public struct MatchFilter: Sendable {
         self.text = text
         self.limit = limit
     }
+
+    /// ``offset`` and ``limit``, with what is below 0 as 0.
+    var part: (offset: Int, limit: Int) { (max(0, offset), max(0, limit ?? .max)) }
 }

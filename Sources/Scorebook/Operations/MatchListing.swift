@@ -3,11 +3,13 @@ import PeerSync
 
 /// One line of a list of matches.
 public struct MatchListing: RecordListing, Equatable {
+    /// The match.
     public let recordName: RecordName
     /// ISO 8601 in UTC.
     public let date: String?
     /// The name of the game.
     public let game: String
+    /// The name of the place.
     public let location: String?
     /// The names of the players, in the order of their seats.
     public let players: [String]
@@ -17,6 +19,7 @@ public struct MatchListing: RecordListing, Equatable {
     public let isUnfinished: Bool
     /// The result of all players together; see ``MatchSheet/result``.
     public let result: MatchSheet.Result?
+    /// The name of its zone on this machine.
     public let zone: String
 
     private enum CodingKeys: String, CodingKey {
@@ -50,7 +53,8 @@ extension ScorebookStore {
             if let winner = filter.winner {
                 // The winner may follow from the scores alone, which only the sheets know.
                 let person = try lookup(.person).find(db, winner)
-                names = try Array(won(db, names, by: person).prefix(filter.limit ?? .max))
+                let part = filter.part
+                names = try Array(won(db, names, by: person).dropFirst(part.offset).prefix(part.limit))
             }
             return MatchPages(scorebook: self, names: names)
         }
@@ -74,7 +78,7 @@ extension ScorebookStore {
     }
 
     /// Reads some matches whole, in their order. Leaves out those that do not exist.
-    public func matchSheets(_ names: [RecordName]) async throws -> [MatchSheet] {
+    func matchSheets(_ names: [RecordName]) async throws -> [MatchSheet] {
         try await read { db in try MatchSheet.fetchAll(db, names) }
     }
 
@@ -130,8 +134,8 @@ extension ScorebookStore {
                     """, arguments: [pattern, pattern, pattern, pattern])
         }
         // The winner may follow from the scores alone, which SQL does not know.
-        if let limit = filter.limit, filter.winner == nil {
-            request = request.limit(max(0, limit), offset: max(0, filter.offset))
+        if filter.winner == nil, filter.limit != nil || filter.offset > 0 {
+            request = request.limit(filter.part.limit, offset: filter.part.offset)
         }
         return try request.fetchAll(db)
     }
@@ -151,7 +155,7 @@ extension ScorebookStore {
     private static func contains(_ column: String) -> String { "\(column) LIKE ? ESCAPE '\\'" }
 
     private static func pattern(_ text: String) -> String {
-        "%" + text.trimmed.replacing(/[%_\\]/) { "\\\($0.output)" } + "%"
+        "%" + text.trimmed.replacingScalars(["%": "\\%", "_": "\\_", "\\": "\\\\"]) + "%"
     }
 
     /// Reads one match with its players, scores and location.

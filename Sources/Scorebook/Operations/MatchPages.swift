@@ -9,6 +9,7 @@ public struct MatchPages: AsyncSequence, Sendable {
     /// The matches of all pages, in their order. A page lacks those that were deleted since.
     public let names: [RecordName]
 
+    /// Begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
 
     /// Reads the pages, the first one first.

@@ -10,10 +10,15 @@ public struct NewMatch: Sendable {
     public var date: String?
     /// The players, in the order of their seats.
     public var players: [NewPlayer]
+    /// The name of the place, from 1 to 500 characters.
     public var location: String?
+    /// How long the match took, in minutes: from 0 to 527,040, which is a year.
     public var durationMinutes: Int?
+    /// The number of rounds, from 0 to 100,000.
     public var rounds: Int?
+    /// Any text; one of blanks alone counts as none.
     public var notes: String?
+    /// The board, map or variant; a text of blanks alone counts as none.
     public var board: String?
     /// Whether the match goes on later.
     public var isUnfinished: Bool
@@ -41,6 +46,7 @@ public struct NewMatch: Sendable {
 
     /// How a new game is won.
     public enum NewGameRule: String, Sendable, Decodable {
+        /// The highest score wins, or the lowest.
         case highestScore, lowestScore
         /// Somebody says who has won.
         case noPoints
@@ -48,6 +54,7 @@ public struct NewMatch: Sendable {
         case together
     }
 
+    /// Makes a match to add.
     public init(
         game: String, date: String? = nil, players: [NewPlayer] = [], location: String? = nil,
         durationMinutes: Int? = nil, rounds: Int? = nil, notes: String? = nil, board: String? = nil,
@@ -73,13 +80,18 @@ public struct NewPlayer: Sendable {
     public var person: String
     /// The score of the whole match: a plain number, or any other text.
     public var score: String?
+    /// The name of the team; a text of blanks alone counts as none.
     public var team: String?
+    /// What the player was in the game; a text of blanks alone counts as none.
     public var role: String?
     /// Whether this player won. With one player, the whole team wins.
     public var isWinner: Bool?
     /// Whether this player began.
     public var isStarter: Bool?
 
+    /// Makes a player.
+    ///
+    /// - Parameter person: the name, record name or beginning of the UUID.
     public init(
         _ person: String, score: String? = nil, team: String? = nil, role: String? = nil,
         isWinner: Bool? = nil, isStarter: Bool? = nil
@@ -99,16 +111,23 @@ public struct MatchEdit: Sendable {
     public var game: String?
     /// What ``LocalTime/moment(_:)`` reads.
     public var date: Change<String> = .keep
+    /// How long the match took, in minutes: from 0 to 527,040, which is a year.
     public var durationMinutes: Change<Int> = .keep
+    /// The number of rounds, from 0 to 100,000.
     public var rounds: Change<Int> = .keep
+    /// What somebody noted about the match.
     public var notes: Change<String> = .keep
+    /// The board, map or variant.
     public var board: Change<String> = .keep
+    /// How good the match was, from 0 to 10.
     public var rating: Change<Double> = .keep
+    /// Whether statistics leave the match out.
     public var ignored: Change<Bool> = .keep
     /// Whether the match goes on later; clearing it ends the match.
     public var unfinished: Change<Bool> = .keep
     /// The place of the match. Clearing it deletes the match's location records.
     public var location: Change<String> = .keep
+    /// The changes to those who played.
     public var players = PlayersEdit()
 
     /// Whether the edit changes nothing.
@@ -119,5 +138,6 @@ public struct MatchEdit: Sendable {
             && players.isEmpty
     }
 
+    /// Makes an edit that changes nothing.
     public init() {}
 }

@@ -6,11 +6,14 @@ import PeerSync
 public struct PersonEdit: Sendable {
     /// First and last name in one, split at the first blank.
     public var name: Change<String> = .keep
+    /// The e-mail address. Nothing checks its form.
     public var emailAddress: Change<String> = .keep
+    /// The name at BoardGameGeek.
     public var bggUsername: Change<String> = .keep
     /// The file of a picture.
     public var avatar: Change<URL> = .keep
 
+    /// Makes an edit that changes what is given.
     public init(
         name: Change<String> = .keep, emailAddress: Change<String> = .keep,
         bggUsername: Change<String> = .keep, avatar: Change<URL> = .keep
@@ -29,10 +32,13 @@ public struct PersonEdit: Sendable {
 
 /// A person, with the number of their matches.
 public struct PersonListing: RecordListing, Equatable {
+    /// The person.
     public let person: Person
     /// The number of matches in which they took part.
     public let matches: Int
+    /// The name of its zone on this machine.
     public let zone: String
+    /// The name of the person's record.
     public var recordName: RecordName { person.recordName }
 
     private enum CodingKeys: String, CodingKey { case name, matches, zone }
@@ -97,8 +103,8 @@ extension ScorebookStore {
                 (person.firstName, person.lastName) = PersonName.split(try Bounds.name(name, "name"))
             case .clear: throw ScorebookError(.invalidValue, "the name cannot be empty")
             }
-            edit.emailAddress.apply(to: &person.emailAddress)
-            edit.bggUsername.apply(to: &person.bggUsername)
+            try Bounds.name(edit.emailAddress, "e-mail address").apply(to: &person.emailAddress)
+            try Bounds.name(edit.bggUsername, "name at BoardGameGeek").apply(to: &person.bggUsername)
             avatar.apply(to: &person.avatar)
             try person.updateChanges(db, from: old)
             if avatar == .clear { try Self.clear(db, name, "avatar") }

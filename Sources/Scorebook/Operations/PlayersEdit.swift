@@ -16,15 +16,18 @@ public struct PlayersEdit: Sendable {
     public var result: Bool?
     /// The player who began.
     public var starter: Change<String> = .keep
+    /// The teams of some players; nil or a blank text takes the player out of theirs.
     public var teams: [(player: String, value: String?)] = []
+    /// The roles of some players; nil or a blank text takes the role away.
     public var roles: [(player: String, value: String?)] = []
     /// Whether the edit adds unknown players as persons. If not, it refuses them.
     public var createsPersons = false
 
+    /// Makes an edit that changes nothing.
     public init() {}
 
     /// Whether it changes nothing.
-    public var isEmpty: Bool {
+    var isEmpty: Bool {
         added.isEmpty && removed.isEmpty && exchanged.isEmpty && winners == .keep && result == nil
             && starter == .keep
             && teams.isEmpty && roles.isEmpty

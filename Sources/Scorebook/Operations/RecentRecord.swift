@@ -3,7 +3,9 @@ import PeerSync
 
 /// A person or a game, with the last match.
 public struct RecentRecord: Sendable, Equatable {
+    /// The person or the game.
     public let recordName: RecordName
+    /// The name; empty if there is none.
     public let name: String
     /// The number of matches.
     public let matches: Int

@@ -12,6 +12,7 @@ public struct NewScore: Sendable {
     /// 1 for the first round; nil for a score of the whole match.
     public var round: Int?
 
+    /// Makes a score to add.
     public init(match: String? = nil, player: String, value: String, round: Int? = nil) {
         self.match = match
         self.player = player
@@ -24,8 +25,10 @@ public struct NewScore: Sendable {
 public struct ScoreEdit: Sendable {
     /// A plain number, or any other text.
     public var value: String?
+    /// 1 for the first round; clearing makes it a score of the whole match.
     public var round: Change<Int> = .keep
 
+    /// Makes an edit that changes what is given.
     public init(value: String? = nil, round: Change<Int> = .keep) {
         self.value = value
         self.round = round
@@ -34,6 +37,7 @@ public struct ScoreEdit: Sendable {
 
 /// A score, with its match and its person.
 public struct ScoreListing: RecordListing, Equatable {
+    /// The score.
     public let score: Score
     /// The record name of the match.
     public let match: RecordName
@@ -43,7 +47,9 @@ public struct ScoreListing: RecordListing, Equatable {
     public let date: String?
     /// The name of the person who scored.
     public let person: String
+    /// The name of its zone on this machine.
     public let zone: String
+    /// The name of the score's record.
     public var recordName: RecordName { score.recordName }
 
     private enum CodingKeys: String, CodingKey { case match, game, date, person, zone }

@@ -14,11 +14,13 @@ public struct Picture: RecordListing, Equatable {
     public let subject: String
     /// The file of the picture; nil if the column is empty or holds no picture.
     public let image: Asset?
+    /// What is written below a picture of a match.
     public let caption: String?
     /// Whether the file is on this machine.
     public internal(set) var isHere = false
     /// The date of the record's last change, ISO 8601.
     public let modificationDate: String?
+    /// The name of its zone on this machine.
     public let zone: String
 
     /// SQL for all pictures. `section` gives the order of display: those of matches, then of persons, then of games.

@@ -27,7 +27,7 @@ enum PictureFileName {
     /// Returns the nearest text that can be a file name; empty if nothing is left.
     private static func harmless(_ text: String) -> String {
         let visible = Display.printable(Asset.name(from: text)).filter { $0 != "\u{FFFD}" }
-        return String(visible.drop { $0 == "." || $0.isWhitespace }).trimmed
+        return String(visible.unicodeScalars.drop { $0 == "." || $0.properties.isWhitespace }).trimmed
     }
 
     /// Adds the extension to a name that does not end with one of a picture.

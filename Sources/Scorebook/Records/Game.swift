@@ -3,15 +3,20 @@ import PeerSync
 
 /// A game that can be played.
 public struct Game: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.game
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
+    /// The name of the game.
     public var name: String?
     /// The number at BoardGameGeek.
     public var bggID: Int?
     /// The year of publication.
     public var year: Int?
+    /// The smallest number of players.
     public var minPlayers: Int?
+    /// The greatest number of players.
     public var maxPlayers: Int?
     /// Whether the highest score wins. If this is unknown, it does.
     public var highestWins: Bool?
@@ -19,6 +24,7 @@ public struct Game: ScorebookRecord, Equatable {
     public var noPoints: Bool?
     /// Whether all players win or lose together.
     public var cooperative: Bool?
+    /// Whether players form teams.
     public var usesTeams: Bool?
     /// A picture; its file is in the scorebook's directory of assets.
     public var thumbnail: Asset?
@@ -45,6 +51,7 @@ public struct Game: ScorebookRecord, Equatable {
         self.thumbnail = thumbnail
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         name = row.lenient("name")

@@ -4,18 +4,24 @@ import PeerSync
 
 /// One play of a game.
 public struct Match: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.match
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
     /// The name of the game's record.
     public var game: RecordName
     /// The time of play, ISO 8601 in UTC as `2024-03-05T19:30:00Z`.
     public var date: String?
+    /// How long the match took, in minutes.
     public var durationMinutes: Int?
+    /// The number of rounds, as somebody wrote it down.
     public var rounds: Int?
+    /// What somebody noted about the match.
     public var notes: String?
     /// The board, map or variant.
     public var board: String?
+    /// How good the match was, from 0 to 10.
     public var rating: Double?
     /// Whether statistics leave the match out.
     public var ignored: Bool?
@@ -42,6 +48,7 @@ public struct Match: ScorebookRecord, Equatable {
         self.unfinished = unfinished
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         game = try row.recordName("game")

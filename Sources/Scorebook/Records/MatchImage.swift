@@ -3,13 +3,16 @@ import PeerSync
 
 /// A picture of a match.
 public struct MatchImage: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.matchImage
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
     /// The name of the match's record.
     public var match: RecordName
     /// The picture; its file is in the scorebook's directory of assets.
     public var image: Asset?
+    /// What is written below the picture.
     public var caption: String?
     /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
@@ -25,6 +28,7 @@ public struct MatchImage: ScorebookRecord, Equatable {
         self.caption = caption
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         match = try row.recordName("match")

@@ -4,11 +4,14 @@ import PeerSync
 
 /// The place of a match.
 public struct MatchLocation: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.matchLocation
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
     /// The name of the match's record.
     public var match: RecordName
+    /// The name of the place.
     public var name: String?
     /// Degrees, north positive.
     public var latitude: Double?
@@ -29,6 +32,7 @@ public struct MatchLocation: ScorebookRecord, Equatable {
         self.longitude = longitude
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         match = try row.recordName("match")

@@ -3,11 +3,16 @@ import PeerSync
 
 /// A person who plays.
 public struct Person: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.person
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
+    /// The name up to its first blank; ``name`` has all of it.
     public var firstName: String?
+    /// The name behind its first blank; nil if it has none.
     public var lastName: String?
+    /// The e-mail address, as somebody wrote it down.
     public var emailAddress: String?
     /// The name at BoardGameGeek.
     public var bggUsername: String?
@@ -29,6 +34,7 @@ public struct Person: ScorebookRecord, Equatable {
         self.avatar = avatar
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         firstName = row.lenient("firstName")

@@ -4,8 +4,10 @@ import PeerSync
 
 /// The part of one person in one match.
 public struct Player: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.player
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
     /// The name of the match's record.
     public var match: RecordName
@@ -13,13 +15,17 @@ public struct Player: ScorebookRecord, Equatable {
     public var person: RecordName
     /// 1 for the first seat.
     public var seatOrder: Int?
+    /// The name of the team; players of one match with the same one are together.
     public var team: String?
+    /// What the player was in the game, as “Medic”.
     public var role: String?
     /// 1 for the first place.
     public var rank: Int?
+    /// Whether the player began.
     public var startPlayer: Bool?
     /// Whether it was the person's first match of this game.
     public var newPlayer: Bool?
+    /// Whether the player won. Where nobody said it of any player, the scores decide.
     public var winner: Bool?
     /// The date of the last change, ISO 8601. The engine keeps it.
     public private(set) var modificationDate: String?
@@ -42,6 +48,7 @@ public struct Player: ScorebookRecord, Equatable {
         self.winner = winner
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         match = try row.recordName("match")

@@ -4,13 +4,16 @@ import PeerSync
 
 /// A player's score, in one round or in the whole match.
 public struct Score: ScorebookRecord, Equatable {
+    /// The kind of these records.
     public static let kind = RecordKind.score
 
+    /// The record's name, which is the key of its row.
     public var recordName: RecordName
     /// The name of the player's record.
     public var player: RecordName
     /// 1 for the first round; nil for a score of the whole match.
     public var round: Int?
+    /// The score as a number; nil if it is no plain number.
     public var points: Double?
     /// The score as written, if it is not a plain number.
     public var text: String?
@@ -29,6 +32,7 @@ public struct Score: ScorebookRecord, Equatable {
         self.text = text
     }
 
+    /// Reads a row, as ``ScorebookRecord`` says.
     public init(row: Row) throws {
         recordName = try row.recordName("recordName")
         player = try row.recordName("player")

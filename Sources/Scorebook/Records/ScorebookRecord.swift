@@ -24,11 +24,17 @@ extension Row {
 ///
 /// Programs read and write records with GRDB's own functions: `insert`, `update`, `fetchAll` and so on. Triggers
 /// capture the writes for sync. The engine keeps the date of the last change.
+///
+/// In a row, a value of another kind than the column's counts as none. A record name, or the name of a record to which the row refers,
+/// that is none throws ``RecordStoreError`` `corrupt`.
 public protocol ScorebookRecord: FetchableRecord, PersistableRecord, Encodable, Sendable {
+    /// The kind of these records.
     static var kind: RecordKind { get }
+    /// The name of the record, which is the key of its row.
     var recordName: RecordName { get }
 }
 
 extension ScorebookRecord {
+    /// The name of the record type: ``RecordKind/recordType``.
     public static var databaseTableName: String { kind.recordType }
 }

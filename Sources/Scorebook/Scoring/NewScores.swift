@@ -15,12 +15,16 @@ public struct NewScores: Sendable {
 
     /// A text that names the match.
     public var match: String
+    /// The round of all of them.
     public var round: Round
     /// The score of each player: texts that name the player, and what people write for the score.
     public var values: [(player: String, value: String)]
     /// Whether these scores take the place of those that are there already.
     public var replaces: Bool
 
+    /// Makes scores to write down.
+    ///
+    /// - Parameter round: by default they are scores of the whole match.
     public init(
         match: String, round: Round = .none, values: [(player: String, value: String)], replaces: Bool = false
     ) {
@@ -33,11 +37,12 @@ public struct NewScores: Sendable {
 
 /// Scores that were written down.
 public struct AddedScores: Sendable {
+    /// The scores as they are now, in the order of ``NewScores/values``.
     public let scores: [Score]
     /// The scores in whose place some of them are, as they were.
-    public let replaced: [Score]
+    let replaced: [Score]
     /// The further scores that were there and went: of machines that did not see each other, each may have written one.
-    public let deleted: [RecordName]
+    let deleted: [RecordName]
     /// The match with them.
     public let sheet: MatchSheet
 }

@@ -6,6 +6,7 @@ import PeerSync
 ///
 /// Whoever types gives the entry an id of its own. So an entry that is sent again, because no answer came, is written once.
 public struct ScoreEntry: Sendable {
+    /// A new one for each entry; the same one when the entry is sent again.
     public let id: UUID
     /// The match.
     public let match: RecordName
@@ -16,6 +17,7 @@ public struct ScoreEntry: Sendable {
     /// Whether these scores take the place of others that are there already.
     public let replaces: Bool
 
+    /// Makes an entry; ``ScorebookStore/enter(_:)`` writes it.
     public init(
         id: UUID, match: RecordName, round: Int?, values: [RecordName: String], replaces: Bool = false
     ) {
@@ -67,8 +69,6 @@ public struct ScoreEntry: Sendable {
         public let conflicts: [Conflict]
         /// The scores of those who do not play any more.
         public let gone: [Gone]
-        /// The match as it is now.
-        public let sheet: MatchSheet
     }
 }
 
@@ -114,7 +114,7 @@ extension ScorebookStore {
                                 .joined(separator: " + "),
                             typed: values[line.recordName] ?? "")
                     }
-                }, gone: gone, sheet: sheet)
+                }, gone: gone)
         }
     }
 

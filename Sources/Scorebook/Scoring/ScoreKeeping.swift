@@ -20,7 +20,9 @@ public struct ScoreKeeping: Sendable {
         case nothingToUndo
         /// Somebody asked what can be typed.
         case help
+        /// Somebody stops, and may go on later. Nothing is written.
         case pause
+        /// The match is over, and counts in statistics from now on.
         case end
     }
 
@@ -102,7 +104,7 @@ public struct ScoreKeeping: Sendable {
     }
 
     /// Notes that the match is over. It counts in statistics only then.
-    public func end() async throws {
+    private func end() async throws {
         var edit = MatchEdit()
         edit.unfinished = .clear
         try await scorebook.editMatch("\(match)", edit)

@@ -12,6 +12,27 @@ public enum Display {
         return String(result)
     }
 
+    /// Writes escapes of JSON in place of the characters of a JSON text that ``printable(_:)`` replaces and JSON does not escape by itself. It
+    /// says the same then.
+    public static func printable(json text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0x7F }) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar.value >= 0x7F, isDangerous(scalar) {
+                result += jsonEscape(scalar).unicodeScalars
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// Returns the escape of JSON for a scalar below U+10000.
+    static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
     /// Returns the number of columns of a text: two for wide East Asian characters and emoji, none for combining
     /// marks.
     public static func width(_ text: some StringProtocol) -> Int {
@@ -57,9 +78,11 @@ public enum Display {
         0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD,
     ]
 
-    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.properties.generalCategory == .control { return true }
-        // Line and paragraph separators, and the controls of the direction of writing.
-        return [0x2028...0x202E, 0x2066...0x2069].contains { $0.contains(scalar.value) }
+    static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        // Control characters; line and paragraph separators, and the controls of the direction of writing.
+        case 0...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

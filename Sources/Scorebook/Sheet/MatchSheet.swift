@@ -11,15 +11,21 @@ public struct MatchSheet: Sendable, Equatable {
         public let person: String
         /// The record name of the person.
         public let personRecord: RecordName
+        /// 1 for the first seat.
         public let seatOrder: Int?
+        /// The name of the team; nil if the player is in none.
         public let team: String?
+        /// What the player was in the game, as “Medic”.
         public let role: String?
+        /// Whether the player began.
         public let startPlayer: Bool?
+        /// Whether it was the person's first match of this game.
         public let newPlayer: Bool?
         /// Whether the player won: as recorded, otherwise as the scores say; nil if neither tells.
         public internal(set) var winner: Bool?
         /// The place, 1 for the first: as recorded, otherwise as the scores say; nil if neither tells.
         public internal(set) var rank: Int?
+        /// The scores by round; those of the whole match last.
         public let scores: [Entry]
         /// The sum of the points; nil if there are none, or if a score is not a plain number.
         public let total: Double?
@@ -27,6 +33,7 @@ public struct MatchSheet: Sendable, Equatable {
 
     /// The result of a match in which all win or lose together.
     public enum Result: String, Sendable {
+        /// All have won, or all have lost.
         case won, lost
     }
 
@@ -34,11 +41,15 @@ public struct MatchSheet: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         /// The record name of the SBScore.
         public let recordName: RecordName
+        /// 1 for the first round; nil for a score of the whole match.
         public let round: Int?
+        /// The score as a number; nil if it is no plain number.
         public let points: Double?
+        /// The score as written, if it is no plain number.
         public let text: String?
     }
 
+    /// The record name of the match.
     public let recordName: RecordName
     /// The name of the game.
     public let game: String
@@ -46,10 +57,15 @@ public struct MatchSheet: Sendable, Equatable {
     public let gameRecord: RecordName
     /// ISO 8601 in UTC.
     public let date: String?
+    /// The name of the place.
     public let location: String?
+    /// How long the match took, in minutes.
     public let durationMinutes: Int?
+    /// The number of rounds, as somebody wrote it down; there may be scores of more, or of fewer.
     public let rounds: Int?
+    /// The board, map or variant.
     public let board: String?
+    /// What somebody noted about the match.
     public let notes: String?
     /// How good it was, from 0 to 10; nil if nobody said it.
     public let rating: Double?

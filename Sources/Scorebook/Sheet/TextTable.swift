@@ -1,5 +1,6 @@
 /// A table for a terminal: aligned columns, two blanks between them, no lines.
 public struct TextTable {
+    /// The title of a column, and the side at which its cells are aligned.
     public struct Column {
         let title: String
         let isRight: Bool
@@ -13,6 +14,7 @@ public struct TextTable {
     private let columns: [Column]
     private var rows: [[String]] = []
 
+    /// Makes a table without rows.
     public init(_ columns: [Column]) {
         self.columns = columns
     }

@@ -11,6 +11,7 @@ public struct StatisticsFilter: Sendable, Hashable {
     /// The year on the clock of this machine, from 1 to 9999.
     public var year: Int?
 
+    /// Makes a filter. What is nil limits nothing.
     public init(person: String? = nil, game: String? = nil, year: Int? = nil) {
         self.person = person
         self.game = game

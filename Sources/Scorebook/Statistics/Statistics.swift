@@ -39,12 +39,15 @@ public struct Statistics: Sendable, Equatable {
     public struct Day: Sendable, Equatable, Encodable {
         /// As `2025-03-05`.
         public let day: String
+        /// The number of plays on that day.
         public internal(set) var plays: Int
     }
 
     /// The plays of one number of persons.
     public struct Table: Sendable, Equatable, Encodable {
+        /// The number of persons.
         public let persons: Int
+        /// The plays by kind. Wins as in ``Statistics/results``.
         public internal(set) var results = Results()
     }
 
@@ -52,7 +55,9 @@ public struct Statistics: Sendable, Equatable {
     public struct GameLine: Sendable, Equatable {
         /// The record name of the game.
         public let recordName: String
+        /// The name of the game; empty if it has none.
         public internal(set) var name = ""
+        /// How long they took in all, in minutes, as far as anybody wrote it down.
         public internal(set) var minutes = 0
         /// The day of the first play; nil if nobody knows it.
         public internal(set) var firstDay: String?
@@ -66,6 +71,7 @@ public struct Statistics: Sendable, Equatable {
     public struct PersonLine: Sendable, Equatable {
         /// The record name of the person.
         public let recordName: String
+        /// The name of the person; empty if they have none.
         public internal(set) var name = ""
         /// The person's own wins.
         public internal(set) var results = Results()
@@ -75,6 +81,7 @@ public struct Statistics: Sendable, Equatable {
 
     /// How two persons fared in competitive plays in which they played against each other, and one of all won.
     public struct Versus: Sendable, Equatable, Encodable {
+        /// The number of these plays.
         public internal(set) var plays = 0
         /// The plays that the person won whose figures these are, and the other one did not.
         public internal(set) var wins = 0
@@ -88,7 +95,9 @@ public struct Statistics: Sendable, Equatable {
     public struct Streaks: Sendable, Equatable, Encodable {
         /// The wins since the last loss; below 0 the losses since the last win.
         public internal(set) var current = 0
+        /// The most wins without a loss between them.
         public internal(set) var longestWins = 0
+        /// The most losses without a win between them.
         public internal(set) var longestLosses = 0
 
         mutating func append(isWon: Bool) {
@@ -102,8 +111,11 @@ public struct Statistics: Sendable, Equatable {
     public struct Best: Sendable, Equatable {
         /// The record name of the match.
         public let match: String
+        /// The name of the person.
         public let person: String
+        /// The name of the game.
         public let game: String
+        /// The total of the person in that match.
         public let points: Double
         /// The day of the match; nil if nobody knows it.
         public let day: String?
@@ -115,6 +127,7 @@ public struct Statistics: Sendable, Equatable {
         public let winner: String
         /// The record name of the other one.
         public let loser: String
+        /// The number of these plays.
         public internal(set) var wins: Int
     }
 

@@ -8,7 +8,7 @@ public struct Tally: Sendable, Equatable {
     public internal(set) var wins = 0
 
     /// Makes a tally of no plays.
-    public init() {}
+    init() {}
 
     init(plays: Int, decided: Int, wins: Int) {
         self.plays = plays
@@ -54,9 +54,6 @@ public struct Results: Sendable, Equatable, Encodable {
     public internal(set) var cooperative = Tally()
     /// Plays of one person alone, of any game.
     public internal(set) var solo = Tally()
-
-    /// Makes results of no plays.
-    public init() {}
 
     /// The number of plays of all kinds.
     public var plays: Int { competitive.plays + cooperative.plays + solo.plays }

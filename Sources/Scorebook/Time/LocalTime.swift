@@ -60,7 +60,7 @@ public struct LocalTime: Sendable {
 
     /// Returns the day that a text names, from its beginning to the beginning of the next one, in milliseconds since
     /// 1970; nil if it names none.
-    public func day(_ text: String) -> Range<Int64>? {
+    func day(_ text: String) -> Range<Int64>? {
         midnight(text.trimmed).map { utc($0)..<utc($0 + Self.day) }
     }
 

@@ -7,8 +7,6 @@ public struct LastCommand: Sendable, Equatable {
     public let run: String
     /// The command, as in `match add`.
     public let name: String
-    /// When it wrote, in milliseconds since 1970.
-    public let time: Int64
     /// The matches that it added, which go with the undo.
     public internal(set) var matches: [RecordName] = []
     /// Why it cannot be taken back: somebody has changed what it added, or added to it. One sentence; nil if it can.
@@ -26,7 +24,7 @@ extension ScorebookStore {
                 try db.inSavepoint {
                     try UndoJournal.forget(db, runs: skipped)
                     last = try UndoJournal.last(db, now: now()).map {
-                        LastCommand(run: $0.run, name: $0.command, time: $0.time)
+                        LastCommand(run: $0.run, name: $0.command)
                     }
                     guard last != nil else { return .rollback }
                     last?.matches = try undo(db).deletions.filter {

@@ -38,11 +38,27 @@ struct FindingTests {
             (MatchFilter(winner: "ada"), [3, 1]), (MatchFilter(winner: "ada", limit: 1), [3]),
             (MatchFilter(game: "hearts", winner: "grace"), [2]), (MatchFilter(person: "zoe"), [3]),
             (MatchFilter(winner: "zoe"), []), (MatchFilter(game: "caf", text: "snow"), [3]),
-            (MatchFilter(limit: 2), [3, 2]),
+            (MatchFilter(limit: 2), [3, 2]), (MatchFilter(limit: -1), []),
+            (MatchFilter(winner: "ada", limit: -1), []),
         ] as [(MatchFilter, [Int])])
     func matchesAreChosen(filter: MatchFilter, days: [Int]) async throws {
+        #expect(try await self.days(filter) == days)
+    }
+
+    /// Also where the winner follows from the scores, which SQL does not know.
+    @Test(
+        arguments: [
+            (nil, nil, [2, 1]), (nil, 1, [2]), ("ada", nil, [1]), ("ada", 1, [1]), ("grace", 1, []),
+        ] as [(String?, Int?, [Int])])
+    func theLatestMatchIsLeftOut(winner: String?, limit: Int?, days: [Int]) async throws {
+        var filter = MatchFilter(winner: winner, limit: limit)
+        filter.offset = 1
+        #expect(try await self.days(filter) == days)
+    }
+
+    private func days(_ filter: MatchFilter) async throws -> [Int] {
         let dates = try await scorebook().matches(filter).compactMap(\.date)
-        #expect(dates.map { $0.dropFirst(8).prefix(2) } == days.map { "0\($0)" })
+        return dates.compactMap { Int($0.dropFirst(8).prefix(2)) }
     }
 
     /// A person who plays two hands plays once.

@@ -137,6 +137,8 @@ struct OperationTests {
         let attempts: [@Sendable () async throws -> Void] = [
             { _ = try await scorebook.addPerson("  ") },
             { _ = try await scorebook.addPerson("a\nb") },
+            { _ = try await scorebook.editPerson("Ada Lovelace", PersonEdit(emailAddress: .set("a\nb"))) },
+            { _ = try await scorebook.editPerson("Ada Lovelace", PersonEdit(bggUsername: .set(" "))) },
             { _ = try await scorebook.addGame(NewGame(name: "")) },
             { _ = try await scorebook.addGame(NewGame(name: "X", minPlayers: 5, maxPlayers: 4)) },
             { _ = try await scorebook.addGame(NewGame(name: "X", bggID: 0)) },
