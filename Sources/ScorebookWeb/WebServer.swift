@@ -67,7 +67,7 @@ public final class WebServer: Service {
     ///
     /// - Throws: ``WebServerError``; errors of SQLite.
     public func run() async throws {
-        let browsers = try await Browsers(scorebook.records.database)
+        let browsers = try await Browsers(scorebook.records.database, isSecure: network != nil)
         let updates = LiveUpdates(scorebook)
         let links = EntryLinks()
         let tools = MachineTools(machines) { updates.tell() }
@@ -132,16 +132,20 @@ public final class WebServer: Service {
                 isSecure: network != nil)
         }
         pages.addRoutes(to: router)
-        pages.addBrowsers(to: router, browsers, links, address)
-        router.get("changes") { [updates] _, _ in updates.response() }
+        pages.addBrowsers(to: router, browsers, links, address) { updates.tell() }
+        router.get("changes") { _, context in
+            let id = context.browser?.id
+            return updates.response { try await browsers.isKnown(id) }
+        }
         return router
     }
 
     /// - Throws: ``WebServerError`` `invalidCertificate`.
     private func http() throws -> HTTPServerBuilder {
+        let unknown = UnknownConnections()
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadline()],
+                additionalChannelHandlers: [RequestDeadline(unknown)],
                 // Somebody who sends the head of a request bit by bit keeps no connection for ever: only a whole one counts.
                 idleTimeout: .seconds(20),
                 httpDecoderConfiguration: .init(

@@ -3,6 +3,8 @@
 import http.client
 import http.server
 import json
+import pathlib
+import select
 import socket
 import tempfile
 import threading
@@ -15,6 +17,10 @@ from playwright.sync_api import expect
 from browser_case import BrowserCase
 
 NAMES = ["<script>document.title='owned'</script>", "\"><img src=x onerror=alert(1)>", "{{title}}", "'; DROP TABLE SBMatch; --"]
+# A letter that joins the mark behind it, and an accent that joins the mark before it: each makes one letter of two for Swift, and not for a browser.
+JOINING = ["\u0d4e<meta http-equiv=refresh content=0;url=/page.css x\u0d4e>", "\u0d4e<form action=/machines/sync method=post>x",
+           "x\"\u0301 autofocus onfocus=alert(1) y=\"\u0301", "x\u0d4e\" autofocus onfocus=alert(1) y=\u0d4e\""]
+FOREIGN = "main script, main img, main meta, main [onfocus], main form[action='/machines/sync']"
 
 
 class AttackTests(BrowserCase):
@@ -47,11 +53,15 @@ class AttackTests(BrowserCase):
             self.assertEqual(answer.status, 401, path)
             self.assertNotIn(b"Hearts", answer.read())
             self.assertIsNone(answer.getheader("Set-Cookie"))
-        self.assertEqual(self.ask("GET", "/", Cookie=self.cookie.split("=")[0] + "=" + "0" * 32).status, 401)
+            self.assertIsNone(answer.getheader("Clear-Site-Data"))
+        answer = self.ask("GET", "/", Cookie=self.cookie.split("=")[0] + "=" + "0" * 32)
+        self.assertEqual(answer.status, 401)
+        # Pictures that it has seen go; scores that wait in it stay.
+        self.assertEqual(answer.getheader("Clear-Site-Data"), '"cache"')
 
     def test_the_cookie_is_for_the_server_alone(self):
         answer = self.ask("GET", self.kitchen.link[len(self.kitchen.address):])
-        for word in ("HttpOnly", "SameSite=Strict", "Path=/"):
+        for word in ("HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"):
             self.assertIn(word, answer.getheader("Set-Cookie"))
 
     def test_another_name_for_this_machine_gets_nothing(self):
@@ -80,8 +90,9 @@ class AttackTests(BrowserCase):
             self.assertEqual(answer.getheader("X-Content-Type-Options"), "nosniff", path)
 
     def test_names_are_texts_and_nothing_else(self):
-        for name in NAMES:
-            person = self.kitchen.add("person", "add", name)["recordName"]
+        persons = {}
+        for name in NAMES + JOINING:
+            persons[name] = person = self.kitchen.add("person", "add", name)["recordName"]
             self.kitchen.run("match", "add", name, person, "--new-game", "--location", name, "--notes", name)
         page = self.browser(self.kitchen)
         page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
@@ -89,7 +100,17 @@ class AttackTests(BrowserCase):
             page.goto(self.kitchen.address + path)
             expect(page.get_by_role("main")).to_contain_text(NAMES[0])
             self.assertNotIn("owned", page.title())
-            self.assertEqual(page.locator("main script, main img").count(), 0)
+            self.assertEqual(page.locator(FOREIGN).count(), 0)
+        for name, person in persons.items():
+            path = "/people/" + person.split("|~|")[1]
+            page.goto(self.kitchen.address + path + "/edit")
+            expect(page.get_by_label("Name", exact=True)).to_have_value(name)
+            self.assertEqual(page.locator(FOREIGN).count(), 0, name)
+            page.goto(self.kitchen.address + path)
+            expect(page.get_by_role("heading", level=1)).to_have_text(name)
+            self.assertEqual(page.locator(FOREIGN).count(), 0, name)
+            self.assertEqual(page.url, self.kitchen.address + path)
+        page.goto(self.kitchen.address + "/people")
         page.locator("#list a", has_text="<script>").first.tap()
         expect(page.get_by_role("heading", level=1)).to_have_text(NAMES[0])
 
@@ -117,6 +138,39 @@ class AttackTests(BrowserCase):
             self.assertIn(self.ask("GET", path, Cookie=self.cookie).status, (200, 400, 404, 422), path)
         self.assertEqual(self.matches(), before)
 
+    def test_the_name_of_a_picture_makes_no_file_elsewhere(self):
+        match = self.kitchen.add("match", "list")[0]["recordName"].split("|~|")[1]
+        with tempfile.TemporaryDirectory() as folder:
+            target = pathlib.Path(folder) / "owned.gif"
+            for number, joint in enumerate(("/", "/\u200d", "/\u0301", "\u0d4e/", "\\", "\\\u200d")):
+                name = joint.join([".."] * 12 + list(target.parts[1:]))
+                body = (f'--x\r\nContent-Disposition: form-data; name="picture"; filename="{name}"\r\n\r\n'
+                        f'GIF89a{number}\r\n--x--\r\n').encode()
+                answer = self.ask(
+                    "POST", f"/matches/{match}/pictures", body, Content_Type="multipart/form-data; boundary=x",
+                    Cookie=self.cookie, Origin=f"http://127.0.0.1:{self.port}")
+                self.assertEqual(answer.status, 303, name)
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+        names = [one["image"]["name"] for one in self.kitchen.add("image", "list")]
+        self.assertEqual(len(names), 6)
+        for name in names:
+            self.assertTrue(name.endswith("owned.gif"), name)
+
+    def test_strangers_who_send_forms_bit_by_bit_keep_nobody_out(self):
+        slow = []
+        # More than the server takes at a time, from many addresses, and each connection has sent the head of a form.
+        for number in range(600):
+            one = socket.create_connection(("127.0.0.1", self.port), source_address=(f"127.0.0.{2 + number % 20}", 0))
+            self.addCleanup(one.close)
+            try:
+                one.sendall(b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 200\r\n\r\nkey=")
+            except OSError:
+                pass
+            slow.append(one)
+        self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
+        # Of those that came from one address 16 stay at most, and 128 in all.
+        self.kitchen.until(lambda: len(select.select(slow, [], [], 0)[0]) >= 600 - 128)
+
     def test_slow_clients_keep_nobody_out(self):
         slow = []
         for _ in range(100):
@@ -127,21 +181,25 @@ class AttackTests(BrowserCase):
         self.assertEqual(self.ask("GET", "/", Cookie=self.cookie).status, 200)
 
     def test_a_request_bit_by_bit_is_cut_off(self):
-        with socket.create_connection(("127.0.0.1", self.port)) as slow:
-            slow.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
-            slow.settimeout(0.2)
-            begin = time.monotonic()
-            while time.monotonic() - begin < 60:
-                try:
-                    slow.sendall(b"x")
-                    if slow.recv(1000) == b"":
-                        break
-                except TimeoutError:
-                    continue
-                except OSError:
-                    break
-            else:
-                self.fail("it is still connected after a minute")
+        for begin in (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ",
+                      b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 1000\r\n\r\nkey="):
+            with self.subTest(begin), socket.create_connection(("127.0.0.1", self.port)) as slow:
+                self.check_is_cut_off(slow, begin)
+
+    def check_is_cut_off(self, slow, begin):
+        slow.sendall(begin)
+        slow.settimeout(0.2)
+        start = time.monotonic()
+        while time.monotonic() - start < 60:
+            try:
+                slow.sendall(b"x")
+                if slow.recv(1000) == b"":
+                    return
+            except TimeoutError:
+                continue
+            except OSError:
+                return
+        self.fail("it is still connected after a minute")
 
     def test_too_many_connections_keep_nobody_out_for_long(self):
         # More than the server takes at a time, and they say nothing.

@@ -78,6 +78,8 @@ class BrowserTests(BrowserCase):
         expect(page.locator("#browsers li", has_text="this browser")).to_have_count(1)
         page.locator("#browsers li").filter(has_not_text="this browser").get_by_role("button").click()
         expect(page.locator("#browsers li")).to_have_count(1)
+        # Its open page hears of it, and nothing more: what it shows goes.
+        expect(other.get_by_role("main")).to_contain_text("This browser does not know this scorebook yet.")
         other.goto(self.kitchen.address + "/matches")
         expect(other.get_by_role("main")).to_contain_text("This browser does not know this scorebook yet.")
         self.forget(401)

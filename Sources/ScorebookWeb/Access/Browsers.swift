@@ -27,17 +27,23 @@ struct Browsers: Sendable {
         var isGuest: Bool { rights != .all }
     }
 
-    /// How long a browser is known after it was let in.
+    /// How long a browser is known after it was let in over TLS, in seconds.
     static let lifetime: Int64 = 400 * 86_400
+    /// The same without TLS: then every server of this computer can get the cookie, whoever runs it.
+    static let lifetimeWithoutTLS: Int64 = 12 * 3600
     /// The maximum number of browsers. The oldest ones have to be let in again.
     static let maximumCount = 200
     /// A visit is noted when the last one was so long ago, in seconds: a write for every request would be too much.
     static let seenInterval: Int64 = 600
 
+    /// How long a browser that is let in now is known, in seconds.
+    let lifetime: Int64
     private let database: any DatabaseWriter
 
-    init(_ database: any DatabaseWriter) async throws {
+    /// - Parameter isSecure: whether browsers are let in over TLS alone.
+    init(_ database: any DatabaseWriter, isSecure: Bool) async throws {
         self.database = database
+        lifetime = isSecure ? Self.lifetime : Self.lifetimeWithoutTLS
         try await database.write { db in
             try db.execute(
                 sql: """
@@ -45,10 +51,15 @@ struct Browsers: Sendable {
                         id INTEGER PRIMARY KEY, secret BLOB NOT NULL UNIQUE, name TEXT NOT NULL, added INTEGER NOT NULL)
                     """)
             // An older version of the program made it without these.
+            let defaults: [(column: String, value: Int64)] = [
+                ("rights", 0), ("seen", 0), ("lifetime", Self.lifetime),
+            ]
             let columns = try db.columns(in: "scorebook_browser").map(\.name)
-            for column in ["rights", "seen"] where !columns.contains(column) {
+            for (column, value) in defaults where !columns.contains(column) {
                 try db.execute(
-                    sql: "ALTER TABLE scorebook_browser ADD COLUMN \(column) INTEGER NOT NULL DEFAULT 0")
+                    sql: """
+                        ALTER TABLE scorebook_browser ADD COLUMN \(column) INTEGER NOT NULL DEFAULT \(value)
+                        """)
             }
         }
     }
@@ -58,16 +69,20 @@ struct Browsers: Sendable {
     /// - Returns: the secret for its cookie.
     func add(name: String, _ rights: BrowserRights, now: Int64 = Self.now) async throws -> String {
         let secret = Secret.make()
-        try await database.write { db in
-            try db.execute(
-                sql:
-                    "INSERT INTO scorebook_browser (secret, name, added, rights, seen) VALUES (?, ?, ?, ?, ?)",
-                arguments: [Secret.hash(secret), String(name.prefix(200)), now, rights.rawValue, now])
+        try await database.write { [lifetime] db in
             try db.execute(
                 sql: """
-                    DELETE FROM scorebook_browser WHERE added < ? OR id NOT IN
+                    INSERT INTO scorebook_browser (secret, name, added, rights, seen, lifetime)
+                        VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    Secret.hash(secret), String(name.prefix(200)), now, rights.rawValue, now, lifetime,
+                ])
+            try db.execute(
+                sql: """
+                    DELETE FROM scorebook_browser WHERE added + lifetime < ? OR id NOT IN
                         (SELECT id FROM scorebook_browser ORDER BY id DESC LIMIT \(Self.maximumCount))
-                    """, arguments: [now - Self.lifetime])
+                    """, arguments: [now])
         }
         return secret
     }
@@ -76,7 +91,7 @@ struct Browsers: Sendable {
     func find(_ secret: String, now: Int64 = Self.now) async throws -> Browser? {
         let hash = Secret.hash(secret)
         let browser = try await database.read { db in
-            try Self.browsers(db, "secret = ? AND added >= ?", [hash, now - Self.lifetime]).first
+            try Self.browsers(db, "secret = ? AND added + lifetime >= ?", [hash, now]).first
         }
         if let browser, now - browser.seen >= Self.seenInterval {
             try await database.write { db in
@@ -87,10 +102,17 @@ struct Browsers: Sendable {
         return browser
     }
 
+    /// Whether a browser has not been shut out since it was found.
+    func isKnown(_ id: Int64?, now: Int64 = Self.now) async throws -> Bool {
+        try await database.read { db in
+            try !Self.browsers(db, "id = ? AND added + lifetime >= ?", [id, now]).isEmpty
+        }
+    }
+
     /// The browsers that may see the page, the last one to be let in first.
     func all(now: Int64 = Self.now) async throws -> [Browser] {
         try await database.read { db in
-            try Self.browsers(db, "added >= ? ORDER BY id DESC", [now - Self.lifetime])
+            try Self.browsers(db, "added + lifetime >= ? ORDER BY id DESC", [now])
         }
     }
 

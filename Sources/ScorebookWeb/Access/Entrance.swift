@@ -23,15 +23,16 @@ struct Entrance: RouterMiddleware {
         var context = context
         context.reader = Reader(languages: request.headers[.acceptLanguage])
         if request.uri.path == "/enter" { return try await enter(request, context) }
-        guard let secret = request.cookies[cookie]?.value, let browser = try await browsers.find(secret)
-        else {
+        let secret = request.cookies[cookie]?.value
+        guard let secret, let browser = try await browsers.find(secret) else {
             throw PageError(
                 .unauthorized, "This browser does not know this scorebook yet.",
                 hint:
-                    "Open the link that scorebook-peer prints in the terminal, or one from the page Browsers."
-            )
+                    "Open the link that scorebook-peer prints in the terminal, or one from the page Browsers.",
+                // With a cookie it knew the scorebook once.
+                clearsCache: secret != nil)
         }
-        context.browser = browser
+        context.letIn(browser)
         if browser.isGuest { try checkGuest(request) }
         return try await next(request, context)
     }
@@ -40,10 +41,18 @@ struct Entrance: RouterMiddleware {
         guard request.method == .get || request.method == .head else {
             throw PageError(.forbidden, "Guests can look at everything here, and change nothing.")
         }
-        let path = request.uri.path.removingPercentEncoding ?? ""
-        if let first = path.split(separator: "/").first, Self.closedToGuests.contains(first.lowercased()) {
+        if Self.isClosedToGuests(request.uri.path) {
             throw PageError(.forbidden, "This page is not for guests.")
         }
+    }
+
+    /// Whether a path, as it comes in a request, leads to a page that guests do not see.
+    ///
+    /// Goes by bytes: a mark behind a slash, which a path may have in per cent, makes one `Character` with it.
+    static func isClosedToGuests(_ path: String) -> Bool {
+        let bytes = (path.removingPercentEncoding ?? path).utf8
+        guard let first = bytes.split(separator: UInt8(ascii: "/")).first else { return false }
+        return closedToGuests.contains(String(decoding: first, as: UTF8.self).lowercased())
     }
 
     // MARK: Entering
@@ -78,7 +87,7 @@ struct Entrance: RouterMiddleware {
     private func newCookie(_ request: Request, _ rights: BrowserRights) async throws -> Cookie {
         let secret = try await browsers.add(name: request.headers[.userAgent] ?? "", rights)
         return Cookie(
-            name: cookie, value: secret, maxAge: Int(Browsers.lifetime), path: "/", secure: isSecure,
+            name: cookie, value: secret, maxAge: Int(browsers.lifetime), path: "/", secure: isSecure,
             httpOnly: true,
             sameSite: .strict)
     }

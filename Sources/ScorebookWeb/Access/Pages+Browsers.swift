@@ -4,9 +4,10 @@ import PeerSync
 
 /// The browsers that may see the page, and the links that let others in.
 extension Pages {
+    /// - Parameter onRemoval: called when a browser has been shut out, whose open pages have to hear of it.
     func addBrowsers(
         to router: Router<PageContext>, _ browsers: Browsers, _ links: EntryLinks,
-        _ address: @escaping @Sendable () -> PageAddress
+        _ address: @escaping @Sendable () -> PageAddress, onRemoval: @escaping @Sendable () -> Void
     ) {
         router.get("browsers") { _, context in
             let all = try await browsers.all()
@@ -23,6 +24,7 @@ extension Pages {
                 throw PageError(.notFound, "There is no such browser any more.")
             }
             try await browsers.remove(id)
+            onRemoval()
             return redirect("/browsers")
         }
         router.post("browsers/link") { request, context in

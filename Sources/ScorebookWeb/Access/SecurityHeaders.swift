@@ -31,6 +31,8 @@ struct SecurityHeaders: RouterMiddleware {
 }
 
 extension HTTPField.Name {
+    /// Tells a browser to delete what it keeps of the page.
+    static let clearSiteData = known("Clear-Site-Data")
     fileprivate static let referrerPolicy = known("Referrer-Policy")
     fileprivate static let frameOptions = known("X-Frame-Options")
     fileprivate static let openerPolicy = known("Cross-Origin-Opener-Policy")

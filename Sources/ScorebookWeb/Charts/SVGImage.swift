@@ -24,14 +24,14 @@ struct SVGImage {
         text: String? = nil
     ) {
         body += "<\(element)"
-        for (name, value) in attributes { body += " \(name)=\"\(Self.escaped(value))\"" }
+        for (name, value) in attributes { body += " \(name)=\"\(MarkupText.escaped(value))\"" }
         guard title != nil || text != nil else {
             body += "/>"
             return
         }
         body += ">"
-        if let title { body += "<title>\(Self.escaped(title))</title>" }
-        if let text { body += Self.escaped(text) }
+        if let title { body += "<title>\(MarkupText.escaped(title))</title>" }
+        if let text { body += MarkupText.escaped(text) }
         body += "</\(element)>"
     }
 
@@ -45,7 +45,7 @@ struct SVGImage {
     /// The image for a page.
     var text: String {
         let size = width.map { "viewBox=\"0 0 \($0) \(height)\"" } ?? "width=\"100%\" height=\"\(height)\""
-        return "<svg \(size) role=\"img\" aria-label=\"\(Self.escaped(label))\">\(body)</svg>"
+        return "<svg \(size) role=\"img\" aria-label=\"\(MarkupText.escaped(label))\">\(body)</svg>"
     }
 
     /// A bar that fills a part of the width, from 0 to 1. The number stands beside it, so nobody has to be told of the bar.
@@ -57,19 +57,5 @@ struct SVGImage {
     static func number(_ number: Double) -> String {
         let hundredths = Int((number * 100).rounded())
         return hundredths % 100 == 0 ? "\(hundredths / 100)" : "\(Double(hundredths) / 100)"
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var safe = ""
-        for character in text {
-            switch character {
-            case "&": safe += "&amp;"
-            case "<": safe += "&lt;"
-            case ">": safe += "&gt;"
-            case "\"": safe += "&quot;"
-            default: safe.append(character)
-            }
-        }
-        return safe
     }
 }

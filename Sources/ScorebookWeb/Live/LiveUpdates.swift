@@ -8,6 +8,7 @@ import Synchronization
 final class LiveUpdates: Sendable {
     /// A comment goes this often, so that no proxy and no timeout ends a connection on which nothing happens.
     private static let pulse: Duration = .seconds(20)
+    private static let change = "event: change\ndata:\n\n"
 
     private let scorebook: ScorebookStore
     private let state = Mutex(State())
@@ -71,8 +72,11 @@ final class LiveUpdates: Sendable {
         }
     }
 
-    /// The answer that never ends. Changes that come while a slow reader takes in one are told as one.
-    func response() -> Response {
+    /// The answer that lasts as long as somebody may read it. Changes that come while a slow reader takes in one are told as one.
+    ///
+    /// - Parameter mayRead: asked before each word. The page of whoever may not any more is told of a change, and hears so when it
+    ///   asks for itself again.
+    func response(while mayRead: @escaping @Sendable () async throws -> Bool) -> Response {
         let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
             state.next += 1
@@ -92,8 +96,12 @@ final class LiveUpdates: Sendable {
                 defer { wake.finish() }
                 try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
                 for await _ in wakes.cancelOnGracefulShutdown() {
+                    guard try await mayRead() else {
+                        try await writer.write(ByteBuffer(string: Self.change))
+                        break
+                    }
                     try await writer.write(
-                        ByteBuffer(string: takeNews(id) ? "event: change\ndata:\n\n" : ":\n\n"))
+                        ByteBuffer(string: takeNews(id) ? Self.change : ":\n\n"))
                 }
                 try await writer.finish(nil)
             })

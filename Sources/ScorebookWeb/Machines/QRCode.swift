@@ -46,7 +46,8 @@ public struct QRCode: Sendable {
         }
         return """
             <svg class="qr" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size) \(size)" role="img" \
-            aria-label="\(label)" shape-rendering="crispEdges"><rect width="\(size)" height="\(size)" fill="#fff"/>\
+            aria-label="\(MarkupText.escaped(label))" shape-rendering="crispEdges">\
+            <rect width="\(size)" height="\(size)" fill="#fff"/>\
             <path fill="#000" d="\(modules.joined())"/></svg>
             """
     }

@@ -9,11 +9,16 @@ struct PageError: Error {
     let message: String
     /// What helps; nil if the message says all.
     let hint: String?
+    /// Whether the browser is to delete the pictures that it keeps. It has not to delete the scores that wait in it.
+    let clearsCache: Bool
 
-    init(_ status: HTTPResponse.Status, _ message: String, hint: String? = nil) {
+    init(
+        _ status: HTTPResponse.Status, _ message: String, hint: String? = nil, clearsCache: Bool = false
+    ) {
         self.status = status
         self.message = message
         self.hint = hint
+        self.clearsCache = clearsCache
     }
 
     init(_ error: ScorebookError) {
@@ -86,12 +91,16 @@ struct ErrorPages: RouterMiddleware {
     }
 
     private func response(_ error: PageError, _ request: Request, _ context: PageContext) throws -> Response {
-        if request.wantsJSON {
-            return try pages.json(["message": error.message], error.status)
-        }
-        return try pages.render(
-            "error", title: "Sorry", ["message": error.message, "hint": error.hint.shown], context,
-            error.status)
+        var response =
+            if request.wantsJSON {
+                try pages.json(["message": error.message], error.status)
+            } else {
+                try pages.render(
+                    "error", title: "Sorry", ["message": error.message, "hint": error.hint.shown], context,
+                    error.status)
+            }
+        if error.clearsCache { response.headers[.clearSiteData] = "\"cache\"" }
+        return response
     }
 
     private static func sentence(_ status: HTTPResponse.Status) -> String {

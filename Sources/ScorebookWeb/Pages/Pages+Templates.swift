@@ -3,6 +3,7 @@ import Mustache
 extension Pages {
     /// Reads the templates, which are in the program itself.
     static func templates() throws -> MustacheLibrary {
+        MarkupText.register()
         var library = MustacheLibrary()
         for (name, bytes) in [
             ("layout", PackageResources.layout_mustache),
@@ -42,7 +43,7 @@ extension Pages {
             ("browsers", PackageResources.browsers_mustache),
             ("browserLink", PackageResources.browserLink_mustache),
         ] {
-            try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+            try library.register(MarkupText.pragma + String(decoding: bytes, as: UTF8.self), named: name)
         }
         return library
     }

@@ -10,14 +10,14 @@ import Scorebook
 extension Pages {
     func addPictures(to router: Router<PageContext>) {
         router.get("pictures/:hash") { request, context in
-            try await picture(hash(context), saves: request.query("save") != nil, context)
+            try await picture(hash(context), saves: request.query("save") != nil, request, context)
         }
-        router.get("pictures/:hash/small") { _, context in
+        router.get("pictures/:hash/small") { request, context in
             let hash = try hash(context)
             guard let small = await thumbnails?.file(hash) else {
-                return try await picture(hash, saves: false, isInPlaceOfSmall: true, context)
+                return try await picture(hash, saves: false, request, context)
             }
-            return try await Self.file(small.path, type: "image/jpeg", lifetime: Self.forever, context)
+            return try await Self.file(small.path, type: "image/jpeg", tag: "\(hash)-small", request, context)
         }
         router.post("matches/:id/pictures") { request, context in
             try await addPictures(record(.match, context), request, context)
@@ -78,9 +78,6 @@ extension Pages {
 
     // MARK: Files
 
-    /// A file never changes under its hash.
-    private static let forever = 31_536_000
-
     private func hash(_ context: PageContext) throws -> AssetHash {
         guard let hash = AssetHash(hex: context.parameters.get("hash") ?? "") else { throw Self.noPicture }
         return hash
@@ -90,9 +87,8 @@ extension Pages {
         PageError(.notFound, "There is no such picture on this machine.")
     }
 
-    /// - Parameter isInPlaceOfSmall: whether it is sent because there is no small form now, which may be another time.
     private func picture(
-        _ hash: AssetHash, saves: Bool, isInPlaceOfSmall: Bool = false, _ context: PageContext
+        _ hash: AssetHash, saves: Bool, _ request: Request, _ context: PageContext
     ) async throws -> Response {
         guard let file = scorebook.records.assetDirectory?.file(hash) else { throw Self.noPicture }
         let start = try? await NIOThreadPool.singleton.runIfActive {
@@ -104,8 +100,7 @@ extension Pages {
         // What a record says of its file is not to be relied on. A browser shows only what begins as a picture.
         let type = MediaType.recognized(start)
         var response = try await Self.file(
-            file.path, type: type ?? MediaType.unknown, lifetime: isInPlaceOfSmall ? 60 : Self.forever,
-            context)
+            file.path, type: type ?? MediaType.unknown, tag: "\(hash)", request, context)
         if saves || type == nil {
             let fileExtension = type.map { "." + ($0.dropFirst("image/".count)) } ?? ""
             response.headers[.contentDisposition] =
@@ -114,16 +109,24 @@ extension Pages {
         return response
     }
 
+    /// Answers with a file, or says that the browser has it. A browser asks each time, so that one that is shut out shows nothing
+    /// that it has seen.
+    ///
+    /// - Parameter tag: another one for other bytes.
     private static func file(
-        _ path: String, type: String, lifetime: Int, _ context: PageContext
+        _ path: String, type: String, tag: String, _ request: Request, _ context: PageContext
     ) async throws -> Response {
-        Response(
-            status: .ok,
-            headers: [
-                .contentType: type, .cacheControl: "private, max-age=\(lifetime), immutable",
-                // If a browser took it for a page after all, the page could do nothing.
-                .contentSecurityPolicy: "default-src 'none'; sandbox",
-            ], body: try await FileIO().loadFile(path: path, context: context))
+        let quoted = "\"\(tag)\""
+        let headers: HTTPFields = [
+            .contentType: type, .cacheControl: "private, no-cache", .eTag: quoted,
+            // If a browser took it for a page after all, the page could do nothing.
+            .contentSecurityPolicy: "default-src 'none'; sandbox",
+        ]
+        if request.headers[.ifNoneMatch]?.contains(quoted) == true {
+            return Response(status: .notModified, headers: headers)
+        }
+        return Response(
+            status: .ok, headers: headers, body: try await FileIO().loadFile(path: path, context: context))
     }
 
     // MARK: Forms
@@ -181,7 +184,7 @@ extension Pages {
         }
         let folder = old.appendingPathExtension("named")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        let new = folder.appendingPathComponent(file.name)
+        let new = try file.place(in: folder)
         try FileManager.default.moveItem(at: old, to: new)
         return new
     }

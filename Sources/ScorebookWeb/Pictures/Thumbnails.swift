@@ -15,12 +15,21 @@ actor Thumbnails {
     private static let maximumRunning = 2
     /// A picture that takes longer has none.
     private static let patience: Duration = .seconds(20)
+    /// The maximum size of the program's memory, in KiB. The pictures of telephones, with up to 108 megapixels, take less.
+    private static let maximumMemory = 1 << 20
+    /// The maximum size of a small form, in units of 512 bytes.
+    private static let maximumFile = 65_536
+    /// Begins the program within these bounds. The shell of macOS knows no bound for memory.
+    private static let bounds =
+        "ulimit -v \(maximumMemory) 2>/dev/null; ulimit -f \(maximumFile); exec \"$0\" \"$@\""
 
     private let assets: AssetDirectory
     private let directory: URL
     /// nil where it is not installed.
     private let program: URL?
     private var running: [AssetHash: Task<URL?, Never>] = [:]
+    /// The whole pictures of which the program makes none. They are not tried again as long as the page is served.
+    private var failed: Set<AssetHash> = []
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var free = Thumbnails.maximumRunning
 
@@ -42,7 +51,7 @@ actor Thumbnails {
             return nil
         }
         if FileManager.default.fileExists(atPath: target.path) { return target }
-        guard let program else { return nil }
+        guard let program, !failed.contains(hash) else { return nil }
         if let task = running[hash] { return await task.value }
         let task = Task { await make(hash, at: target, with: program) }
         running[hash] = task
@@ -60,7 +69,9 @@ actor Thumbnails {
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             // Browsers keep the small form, also when a damaged picture has been mended.
             let isIntact = try await NIOThreadPool.singleton.runIfActive { [assets] in assets.isIntact(hash) }
-            guard isIntact, try await run(program, assets.file(hash), unfinished) else {
+            guard isIntact else { throw CocoaError(.fileNoSuchFile) }
+            guard try await run(program, assets.file(hash), unfinished) else {
+                failed.insert(hash)
                 throw CocoaError(.fileNoSuchFile)
             }
             try FileManager.default.moveItem(at: unfinished, to: target)
@@ -88,13 +99,15 @@ actor Thumbnails {
     /// - Returns: whether the program made the file.
     private func run(_ program: URL, _ source: URL, _ target: URL) async throws -> Bool {
         let process = Process()
-        process.executableURL = program
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            source.path, "--size", "\(Self.side)x\(Self.side)>",
+            "-c", Self.bounds, program.path, source.path, "--size", "\(Self.side)x\(Self.side)>",
             "--output", "\(target.path)[Q=80,strip,background=255]",
         ]
         // Formats whose decoders nobody has hardened stay out.
-        process.environment = ["VIPS_BLOCK_UNTRUSTED": "1", "VIPS_CONCURRENCY": "1", "LC_ALL": "C"]
+        process.environment = [
+            "VIPS_BLOCK_UNTRUSTED": "1", "VIPS_CONCURRENCY": "1", "MALLOC_ARENA_MAX": "2", "LC_ALL": "C",
+        ]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

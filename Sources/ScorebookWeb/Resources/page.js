@@ -20,6 +20,10 @@ function button(text, action) {
 let isRefreshing = false;
 let isStale = false;
 
+function isTyping() {
+  return [...document.querySelectorAll("input, textarea")].some((field) => field.value !== field.defaultValue);
+}
+
 async function refresh() {
   isStale = true;
   if (isRefreshing) return;
@@ -28,6 +32,8 @@ async function refresh() {
     while (isStale) {
       isStale = false;
       const answer = await fetch(location.href, { credentials: "same-origin" });
+      // Shut out: nothing that this browser has seen stays on the screen, unless somebody has written here what is still to be sent.
+      if (answer.status === 401 && !isTyping() && unsent().length === 0) return location.reload();
       if (!answer.ok) break;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const part of document.querySelectorAll("[data-live]")) {
@@ -231,7 +237,7 @@ async function takeBack(run) {
     const { message } = await answer.json();
     // A browser that is let in again, or a scorebook that is well again, can still take it back.
     say(message, ...(answer.status === 401 || answer.status >= 500 ? [again] : []));
-    refresh();
+    if (answer.status !== 401) refresh();
   } catch {
     say("This needs the network.", again);
   }

@@ -177,13 +177,13 @@ enum MultipartHead {
 
     static func read(_ text: String) throws(MultipartError) -> MultipartParser.Head {
         var headers: [String: String] = [:]
-        for line in text.split(separator: "\r\n") {
+        for line in text.split(separator: "\r\n").map(\.unicodeScalars) {
             guard let colon = line.firstIndex(of: ":") else {
                 throw .malformed("a head has a line without a colon")
             }
-            let name = line[..<colon].lowercased()
+            let name = String(line[..<colon]).lowercased()
             guard headers[name] == nil else { throw .malformed("a head says \(name) twice") }
-            headers[name] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            headers[name] = trimmed(line[colon...].dropFirst())
         }
         let disposition = parameters(headers["content-disposition"] ?? "")
         guard disposition.value.lowercased() == "form-data", let name = disposition.parameters["name"] else {
@@ -195,8 +195,10 @@ enum MultipartHead {
     }
 
     /// Reads `value; name=token; name="quoted"`. Of a name that is there twice the first one counts.
+    ///
+    /// Goes by scalars: the first letter of a name may be a mark, which makes one `Character` with the quotation mark before it.
     private static func parameters(_ text: String) -> (value: String, parameters: [String: String]) {
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         let value = rest.prefix { $0 != ";" }
         rest = rest.dropFirst(value.count)
         var parameters: [String: String] = [:]
@@ -209,31 +211,34 @@ enum MultipartHead {
             let text: String
             if rest.first == "\"" {
                 (text, rest) = quoted(rest.dropFirst())
-                rest = rest.drop { $0 != ";" }
             } else {
-                text = rest.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-                rest = rest.drop { $0 != ";" }
+                text = trimmed(rest.prefix { $0 != ";" })
             }
-            let key = name.lowercased().trimmingCharacters(in: .whitespaces)
+            rest = rest.drop { $0 != ";" }
+            let key = trimmed(name).lowercased()
             if parameters[key] == nil { parameters[key] = text }
         }
-        return (value.trimmingCharacters(in: .whitespaces), parameters)
+        return (trimmed(value), parameters)
+    }
+
+    private static func trimmed(_ text: Substring.UnicodeScalarView) -> String {
+        String(text).trimmingCharacters(in: .whitespaces)
     }
 
     /// Reads up to the quotation mark at the end. Browsers write one within as %22, other programs with a backslash before it; a
     /// backslash before anything else is a part of the name.
-    private static func quoted(_ text: Substring) -> (String, Substring) {
-        var result = ""
+    private static func quoted(_ text: Substring.UnicodeScalarView) -> (String, Substring.UnicodeScalarView) {
+        var result = String.UnicodeScalarView()
         var rest = text
-        while let character = rest.popFirst(), character != "\"" {
-            if character == "\\", rest.first == "\"" {
-                rest.removeFirst()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            if scalar == "\\", rest.first == "\"" {
+                rest = rest.dropFirst()
                 result.append("\"")
             } else {
-                result.append(character)
+                result.append(scalar)
             }
         }
-        return (result, rest)
+        return (String(result), rest)
     }
 
     /// Browsers escape three characters in names, and no others.

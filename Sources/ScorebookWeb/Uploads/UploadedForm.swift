@@ -14,6 +14,18 @@ struct UploadedForm: Sendable, Equatable {
         let size: Int
         /// Where it is for the moment. The path has nothing of the name.
         let path: String
+
+        /// Returns where a file of this name is in a folder.
+        ///
+        /// - Throws: ``PageError`` if the name leads elsewhere. No name that ``UploadedForm/safeName(_:)`` returns does.
+        func place(in folder: URL) throws -> URL {
+            let place = folder.appendingPathComponent(name, isDirectory: false)
+            let separators: [UInt8] = [0, UInt8(ascii: "/"), UInt8(ascii: "\\")]
+            guard !["", ".", ".."].contains(name), !name.utf8.contains(where: separators.contains),
+                place.deletingLastPathComponent().path == folder.path
+            else { throw PageError(.unprocessableContent, "No picture can have such a name.") }
+            return place
+        }
     }
 
     /// The texts by the name of the field; of a field that is there twice the last one.
@@ -30,13 +42,15 @@ struct UploadedForm: Sendable, Equatable {
     private static let maximumExtension = 20
 
     /// Returns the last part of a file name that a browser gave: no folders, no control characters, at most 200 bytes of UTF-8.
+    ///
+    /// Goes by scalars, as file systems do: a mark behind a slash makes one `Character` with it.
     static func safeName(_ text: String) -> String {
-        let last = text.split(whereSeparator: { "/\\".contains($0) }).last ?? ""
-        let printable = last.unicodeScalars.filter {
+        let printable: [Unicode.Scalar] = text.unicodeScalars.filter {
             ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
         }
-        let name = shortened(String(String.UnicodeScalarView(printable)).trimmingCharacters(in: .whitespaces))
-        return name.isEmpty || name.allSatisfy { $0 == "." } ? "file" : name
+        let last = printable.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? []
+        let name = shortened(String(String.UnicodeScalarView(last)).trimmingCharacters(in: .whitespaces))
+        return name.unicodeScalars.allSatisfy { $0 == "." } ? "file" : name
     }
 
     /// Cuts a name that is too long, at a character and before its extension.

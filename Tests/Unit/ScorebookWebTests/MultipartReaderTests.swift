@@ -102,9 +102,22 @@ struct MultipartReaderTests {
         ("photo.jpg", "photo.jpg"), ("../../etc/passwd", "passwd"), ("C:\\Users\\ada\\a b.json", "a b.json"),
         ("/", "file"), ("..", "file"), ("", "file"), ("a\u{0}b\r\n\u{202E}c.png", "abc.png"), (" x ", "x"),
         ("Grüße 🎲.json", "Grüße 🎲.json"),
+        // Letters that join a slash, or that are taken out.
+        ("../\u{200D}../\u{200D}tmp/\u{200D}x.sh", "x.sh"), ("a/\u{301}b.png", "\u{301}b.png"),
+        ("\u{0D4E}/x.png", "x.png"), ("a\\\u{301}b.png", "\u{301}b.png"), (".\u{200D}.", "file"),
     ])
     func aFileNameLeadsNowhere(given: String, safe: String) {
         #expect(UploadedForm.safeName(given) == safe)
+    }
+
+    @Test(arguments: ["", ".", "..", "a/b", "../b", "a/\u{301}b", "a\\\u{301}b", "a\u{0}b"])
+    func aNameThatLeadsElsewhereHasNoPlaceInAFolder(name: String) throws {
+        let folder = URL(fileURLWithPath: "/tmp/a.named")
+        func file(_ name: String) -> UploadedForm.File {
+            UploadedForm.File(field: "picture", name: name, contentType: nil, size: 1, path: "/tmp/a")
+        }
+        #expect(throws: PageError.self) { try file(name).place(in: folder) }
+        #expect(try file("Grüße 🎲.png").place(in: folder).path == "/tmp/a.named/Grüße 🎲.png")
     }
 
     /// File systems count bytes, and a picture is told by its extension.
@@ -126,7 +139,8 @@ struct MultipartReaderTests {
         for (written, name) in [
             ("filename=\"a%22b.json\"", "a\"b.json"), ("filename=\"a\\\"b.json\"", "a\"b.json"),
             ("filename=plain.json", "plain.json"), ("FileName=\"a;b=c.json\"", "a;b=c.json"),
-            ("filename=\"../x/evil.json\"", "evil.json"),
+            ("filename=\"../x/evil.json\"", "evil.json"), ("filename=\"\u{301}a.json\"", "\u{301}a.json"),
+            ("filename=\"a\u{0D4E}\"; x=\"y\"", "a\u{0D4E}"),
         ] {
             let text = Self.part("name=\"file\"; \(written)", "{}") + Self.end
             #expect(try await read(Array(text.utf8)).form.file("file")?.name == name, "\(written)")

@@ -17,7 +17,7 @@ struct ThumbnailTests {
             try Data([1, 2, 3]).write(to: source)
             let hash = try assets.add(source).hash
             let thumbnails = Thumbnails(assets, path: directory.path + ":/bin:/usr/bin")
-            // Browsers keep what they get for a year.
+            // Browsers keep what they get.
             try Data([1, 2, 4]).write(to: assets.file(hash))
             #expect(await thumbnails.file(hash) == nil)
             #expect(try assets.add(source).hash == hash)
@@ -26,6 +26,27 @@ struct ThumbnailTests {
             try FileManager.default.removeItem(at: assets.file(hash))
             #expect(await thumbnails.file(hash) == nil)
             #expect(!FileManager.default.fileExists(atPath: small.path))
+        }
+    }
+
+    @Test func aPictureOfWhichNothingCanBeMadeIsTriedOnceAndWithinBounds() async throws {
+        try await withTemporaryDirectory { directory in
+            let program = directory.appendingPathComponent("vipsthumbnail")
+            let tries = directory.appendingPathComponent("tries")
+            try "#!/bin/sh\nulimit -v >>\(tries.path)\nexit 1\n".write(
+                to: program, atomically: true, encoding: .utf8)
+            chmod(program.path, 0o700)
+            let assets = AssetDirectory(at: directory.appendingPathComponent("assets", isDirectory: true))
+            let source = directory.appendingPathComponent("a.jpg")
+            try Data([1, 2, 3]).write(to: source)
+            let hash = try assets.add(source).hash
+            let thumbnails = Thumbnails(assets, path: directory.path)
+            for _ in 0..<2 { #expect(await thumbnails.file(hash) == nil) }
+            let bounds = try String(contentsOf: tries, encoding: .utf8)
+            #expect(bounds.split(separator: "\n").count == 1)
+            #if os(Linux)
+                #expect(bounds == "1048576\n")
+            #endif
         }
     }
 }
