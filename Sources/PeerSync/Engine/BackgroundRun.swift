@@ -27,12 +27,10 @@ final class BackgroundRun: Sendable {
     func start(
         _ service: any Service, logger: Logger, onFailure: @escaping @Sendable (any Error) -> Void
     ) async throws {
-        try state.withLock { state in
-            if case .ofCaller = state.phase { throw Self.runsAlready }
-            state.isWanted = true
-        }
+        state.withLock { $0.isWanted = true }
         while true {
-            let ending = state.withLock { state -> Task<Void, Never>? in
+            let ending = try state.withLock { state -> Task<Void, Never>? in
+                if case .ofCaller = state.phase { throw Self.runsAlready }
                 if case .stopping(let run) = state.phase { return run }
                 guard case .idle = state.phase, state.isWanted else { return nil }
                 let group = ServiceGroup(services: [service], logger: logger)

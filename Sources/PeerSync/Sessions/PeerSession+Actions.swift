@@ -10,7 +10,7 @@ extension PeerSession {
             guard let action = list.popFirst() else { continue }
             do {
                 let next = try await perform(action)
-                lists += [list, next]
+                for rest in [list, next] where !rest.isEmpty { lists.append(rest) }
             } catch  where isCancellation(error) {
                 continue
             } catch {

@@ -12,6 +12,9 @@ final class StoreWatch: Sendable {
     /// The time between polls where the files cannot be watched.
     private static let pollingInterval: Duration = .milliseconds(100)
 
+    /// The time between two notices that others have written: each of them costs a reading of all that is observed.
+    private static let telling: Duration = .milliseconds(200)
+
     private let observers = Registry<@Sendable () -> Void>()
 
     /// Calls `onChange` after each change, on any thread, for as long as the caller keeps the returned membership.
@@ -46,9 +49,10 @@ final class StoreWatch: Sendable {
             logger.notice("the database's files cannot be watched; looking ten times a second")
         }
         let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
-        let poll = ChangePoll(store: store, trouble: trouble, onWithheld: onWithheld) { [weak self] in
-            self?.notify()
-        }
+        let othersWrites = Signal()
+        let poll = ChangePoll(
+            store: store, trouble: trouble, onWithheld: onWithheld, othersWrites: othersWrites
+        ) { [weak self] in self?.notify() }
         let backoff = Backoff()
         let write = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -67,11 +71,18 @@ final class StoreWatch: Sendable {
                 }
             }
             group.addTask {
+                for await _ in othersWrites {
+                    try? await store.tellOthersWrites()
+                    try? await Task.sleep(for: Self.telling)
+                }
+            }
+            group.addTask {
                 repeat {
                     if let loss = files.loss { throw loss }
                     try await poll(isRegular: true)
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
+                othersWrites.finish()
             }
             // Unlike this loop, waitForAll would go on waiting for the others after one has thrown.
             while try await group.next() != nil {}

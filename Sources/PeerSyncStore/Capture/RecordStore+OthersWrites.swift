@@ -13,8 +13,7 @@ extension RecordStore {
         package var withheldCount = 0
     }
 
-    /// Folds what other connections have committed since an earlier check, and tells those who observe the database with GRDB, which
-    /// hears of this connection's commits alone. The first check tells them, too: nobody has looked before it.
+    /// Folds what other connections have committed since an earlier check.
     ///
     /// - Parameter version: the result of that check; nil for the first one.
     /// - Throws: `newerFormat` when a program that syncs other tables or fields has opened the database.
@@ -32,14 +31,21 @@ extension RecordStore {
                     }
                     found.hasFolded = true
                 }
-                // Sessions do not wait for this. GRDB takes an empty transaction for a commit.
-                try db.inTransaction(.deferred) {
-                    try WriteObserver.tellOthersWrites(db)
-                    return .commit
-                }
             }
             found.withheldCount = try unsentCount.rise(db, hasChanged: found.hasChanged)
             return found
+        }
+    }
+
+    /// Tells those who observe the database with GRDB that other connections may have changed any of its tables: GRDB hears of this
+    /// connection's commits alone. Each of them reads anew what it observes.
+    package func tellOthersWrites() async throws {
+        try await database.writeWithoutTransaction { db in
+            // GRDB takes an empty transaction for a commit.
+            try db.inTransaction(.deferred) {
+                try WriteObserver.tellOthersWrites(db)
+                return .commit
+            }
         }
     }
 }

@@ -50,6 +50,7 @@ struct StoreOpening {
         let version = try CapturedSchema.schemaVersion(db)
         let noted = try SyncState.integer(db, .schemaVersion)
         try takeTables(areRulesNew: areRulesNew)
+        try StoreFuse.addSalt(db)
         // What refused a record may have changed with the schema.
         if version != noted { try store.tryAllHeldAgain(db) }
         // The triggers are part of the schema. Opening an up-to-date store writes nothing.

@@ -32,8 +32,14 @@ public struct StoreFuse: Sendable {
     /// Sets the fuse; nil switches it off. What waits already goes on waiting. Part of the open transaction.
     public func set(_ db: Database, _ setting: FuseSetting?) throws {
         try SyncState.set(db, .fuse, setting?.description ?? "off")
-        if try SyncState.text(db, .fuseSalt) == nil { try SyncState.set(db, .fuseSalt, UUID().uuidString) }
+        try Self.addSalt(db)
         try SyncSettings.notify(db)
+    }
+
+    /// Draws what goes into the numbers of alarms, once for a store whose fuse was ever set.
+    static func addSalt(_ db: Database) throws {
+        guard try SyncState.text(db, .fuse) != nil, try SyncState.text(db, .fuseSalt) == nil else { return }
+        try SyncState.set(db, .fuseSalt, UUID().uuidString)
     }
 
     // MARK: What waits

@@ -117,8 +117,9 @@ extension WorkingSet {
         return isWritten ? altered : nil
     }
 
-    /// A state with the bytes that its row has where the state names a file, and the fields with them: a table may refuse the text that
-    /// names it. No row goes with what a program wrote into it because of a text that only sync writes. nil when the row has no such bytes.
+    /// A state with the bytes of a file in place of its name, where the row has these bytes, and the fields with them: a table may refuse
+    /// the text that names it. No row goes with what a program wrote into it because of a text that only sync writes. nil when the row has
+    /// the bytes of no such file.
     private func keepingBytes(
         _ state: RecordState, in table: RecordTable
     ) throws -> (state: RecordState, fields: Set<String>)? {
@@ -127,7 +128,9 @@ extension WorkingSet {
         else { return nil }
         var bytes: [String: FieldValue] = [:]
         for (field, value) in zip(table.type.fields, values) where field.kind == .asset {
-            guard case .blob = value, case .asset? = state.field(field.name)?.value else { continue }
+            guard case .blob(let content) = value, case .asset(let asset)? = state.field(field.name)?.value,
+                Asset(describing: content).hash == asset.hash
+            else { continue }
             bytes[field.name] = value
         }
         guard !bytes.isEmpty else { return nil }

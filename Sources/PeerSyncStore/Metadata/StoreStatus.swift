@@ -23,7 +23,7 @@ public struct StoreStatus: Sendable, Equatable {
     /// The digest of the default zone's live records.
     public let digest: ZoneDigest
     /// All zones, the default zone first.
-    public var zones: [Zone] { known.zones }
+    public let zones: [Zone]
     /// The records that peers have refused.
     public let refused: [RefusedRecord]
     /// The rows and records that stay in this store, at most ``maximumUnsyncedListed`` of them.
@@ -35,22 +35,9 @@ public struct StoreStatus: Sendable, Equatable {
     /// Whether sync is switched on.
     public let isSyncOn: Bool
     /// The machines that this one is paired with, and how it stands with each.
-    public var peers: [Peer] { known.peers }
+    public let peers: [Peer]
     /// The distance of the newest stamp into the future, in milliseconds; 0 when it lies in the past.
     public let clockAhead: Int64
-
-    private let known: Known
-
-    /// Zones and machines that are compared by all that they say: a status is another one as soon as one of them has changed.
-    private struct Known: Sendable, Equatable {
-        let zones: [Zone]
-        let peers: [Peer]
-
-        static func == (left: Known, right: Known) -> Bool {
-            left.zones.elementsEqual(right.zones) { $0.saysTheSame(as: $1) }
-                && left.peers.elementsEqual(right.peers) { $0.saysTheSame(as: $1) }
-        }
-    }
 
     /// The most entries of ``heldRecords``. ``StoreListing/held(_:type:in:limit:)`` lists all.
     public static let maximumHeldListed = 100
@@ -75,8 +62,8 @@ public struct StoreStatus: Sendable, Equatable {
         unsyncedCount = try UnsyncedRecords.count(db)
         alarms = try store.fuse.alarms(db)
         isSyncOn = try SyncSettings(db).isSyncOn
-        let peers = try PeerTable.all(db)
-        known = Known(zones: try Zones.all(db), peers: peers)
+        zones = try Zones.all(db)
+        peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - store.now())
         let journal =
             try Int.fetchOne(

@@ -2,7 +2,7 @@ import PeerSyncModel
 
 /// A machine that this one is paired with.
 ///
-/// Two values are equal if they are of the same machine, whatever was known of it when each was read.
+/// Two values are equal if they say the same; ``id`` is the machine's, whatever is known of it.
 public struct Peer: Sendable, Hashable, Identifiable {
     /// The machine's number in this store. No other machine ever gets it, even after the pairing has ended.
     public let id: Int64
@@ -29,18 +29,6 @@ public struct Peer: Sendable, Hashable, Identifiable {
     package let errorCode: String?
     /// The processes that have noted a session with the peer.
     let processes: Set<RunningProcess>
-
-    public static func == (left: Peer, right: Peer) -> Bool { left.publicKey == right.publicKey }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(publicKey) }
-
-    /// Whether two values say the same of the same machine.
-    func saysTheSame(as other: Peer) -> Bool {
-        id == other.id && publicKey == other.publicKey && name == other.name && address == other.address
-            && pairedAt == other.pairedAt && lastSeen == other.lastSeen && lastSync == other.lastSync
-            && lastError == other.lastError && introducedBy == other.introducedBy && hints == other.hints
-            && errorCode == other.errorCode && processes == other.processes
-    }
 
     /// Whether a process of this machine has a live session with the peer. Asks the system.
     public var isConnected: Bool { processes.contains(where: \.isRunning) }

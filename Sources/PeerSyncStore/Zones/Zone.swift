@@ -3,7 +3,7 @@ import PeerSyncModel
 
 /// A set of records in a store.
 ///
-/// Two values are equal if they are of the same zone, whatever it was called and held when each was read.
+/// Two values are equal if they say the same, the digest included; ``id`` is the zone's, whatever it holds.
 public struct Zone: Sendable, Hashable, Identifiable {
     /// The row of the zone in this store.
     package let row: Int64
@@ -24,16 +24,6 @@ public struct Zone: Sendable, Hashable, Identifiable {
     /// - Parameter column: SQL for a record's name.
     public func contains(_ column: String) -> String {
         "EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = \(column) AND zone = \(row))"
-    }
-
-    public static func == (left: Zone, right: Zone) -> Bool { left.id == right.id }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
-
-    /// Whether two values say the same of the same zone.
-    func saysTheSame(as other: Zone) -> Bool {
-        row == other.row && id == other.id && name == other.name && isShared == other.isShared
-            && digest == other.digest
     }
 
     init(_ row: Row) throws {

@@ -338,6 +338,29 @@ struct AppEngineTests {
     private struct ItemTag: TableRecord {}
     private struct Elsewhere: TableRecord {}
 
+    /// GRDB hears of the commits of its own connection alone.
+    @Test(.timeLimit(.minutes(5))) func theStatusTellsWhatAnotherProgramDid() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = folder.appendingPathComponent("app.db").path
+            let open = {
+                var configuration = Configuration()
+                configuration.journalMode = .wal
+                configuration.busyMode = .timeout(60)
+                return try DatabaseQueue(path: path, configuration: configuration)
+            }
+            let (engine, other) = (try Self.engine("kitchen", open()).0, try Self.engine("kitchen", open()).0)
+            let running = Task { try await engine.run() }
+            var statuses = engine.status.makeAsyncIterator()
+            var status = try await statuses.next()
+            #expect(status?.peers.isEmpty == true)
+            _ = try await other.store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "study")
+            while status?.peers.isEmpty == true { status = try await statuses.next() }
+            #expect(status?.peers.map(\.name) == ["study"])
+            running.cancel()
+            _ = await running.result
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func theStatusTellsWhatWaits() async throws {
         let (kitchen, first) = try Self.engine("kitchen")
         let (study, second) = try Self.engine("study")

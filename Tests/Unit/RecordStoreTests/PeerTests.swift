@@ -41,7 +41,7 @@ struct PeerTests {
     // MARK: The same machine, and what is said of it
 
     /// A selection in a list, or a key of a dictionary, outlives a session.
-    @Test func aMachineIsTheSameWhateverIsKnownOfIt() async throws {
+    @Test func aMachineHasOneIDWhateverIsKnownOfIt() async throws {
         let store = machine.store
         let status: () async throws -> StoreStatus = {
             try await store.database.read { try store.status($0) }
@@ -50,12 +50,9 @@ struct PeerTests {
         #expect(try await status() == before)
         _ = try await store.peers.noteRefusal("it does not know this machine", code: "notPaired", by: peer)
         let now = try #require(try await store.peers.all().first)
-        #expect(now.lastError != peer.lastError && now == peer && now.id == peer.id)
-        #expect(Set([now, peer]).count == 1)
+        #expect(now != peer && now.id == peer.id)
         // A status says what has changed.
         #expect(try await status() != before)
-        // The comparison of what they say knows each property.
-        #expect(Mirror(reflecting: peer).children.count == 12)
     }
 
     // MARK: What waits

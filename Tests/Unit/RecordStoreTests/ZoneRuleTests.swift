@@ -209,7 +209,7 @@ struct ZoneRuleTests {
         #expect(try await machine.store.zones.all().map(\.digest.count) == [1])
     }
 
-    @Test func aZoneIsTheSameWhateverIsInIt() async throws {
+    @Test func aZoneHasOneIDWhateverIsInIt() async throws {
         try await withTwoZones { machine, club in
             let store = machine.store
             let status: () async throws -> StoreStatus = {
@@ -219,13 +219,11 @@ struct ZoneRuleTests {
             try await machine.write(
                 "INSERT INTO Author (recordName, name) VALUES ('Author|~|3', 'Anne')", in: club)
             let now = try await machine.zone("club")
-            #expect(now.digest != club.digest && now == club)
-            #expect(ZoneTarget.one(now) == .one(club) && Set([now, club]).count == 1)
+            #expect(now != club && now.id == club.id)
             #expect(try await status() != before)
             let named = try await status()
             try await store.zones.rename("club", to: "friends")
             #expect(try await status() != named)
-            #expect(Mirror(reflecting: club).children.count == 5)
         }
     }
 }
