@@ -166,6 +166,7 @@ struct StatusText {
         switch reason {
         case .name: "not a name that can be synced; another recordName mends that"
         case .size: "too large to be synced; make it smaller than 8 MiB"
+        case .file: "its table lets no text name its file, so it keeps the bytes; the other machines have it"
         default: "\(reason)"
         }
     }

@@ -42,9 +42,12 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(
         help:
-            "Try every order of what happens in an exchange, with so many writes, cuts, crashes and restores: 1 takes a minute."
+            "Try every order of what happens in an exchange, with so many writes, cuts, crashes and restores: 1 takes half a minute."
     )
     var exchange: Int?
+
+    @Option(help: "With --exchange: how the machines stand when they meet, instead of each way in turn.")
+    var scene: ExchangeSearch.Scene?
 
     @Option(help: "Run the script in this file instead.")
     var script: String?
@@ -132,7 +135,7 @@ struct Simulate: AsyncParsableCommand {
 
     /// The scenes one after the other; each keeps all states that it has met in memory.
     private func search(events: Int) throws {
-        for scene in ExchangeSearch.Scene.allCases {
+        for scene in scene.map({ [$0] }) ?? ExchangeSearch.Scene.allCases {
             let begin = ContinuousClock.now
             do {
                 // Two sessions at once have so many orders that an event between them is for another day.
@@ -159,6 +162,8 @@ struct Simulate: AsyncParsableCommand {
         throw ExitCode.failure
     }
 }
+
+extension ExchangeSearch.Scene: ExpressibleByArgument {}
 
 /// The scripts that are still to be run: those of a complete trial, or those of seeds.
 private struct Scripts: Sendable {
