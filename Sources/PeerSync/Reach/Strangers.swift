@@ -1,48 +1,6 @@
 import NIOCore
 import Synchronization
 
-/// The places for connections whose other side has not proved yet that it is paired.
-///
-/// Every new connection gets a place. When there are too many, the oldest connection of the address with the most has
-/// to go. So strangers keep others out only if they come from as many addresses as there are places.
-struct StrangerPlaces<Holder: Equatable & Sendable>: Sendable {
-    /// The number of places, and how many of them one address may have.
-    static var limit: Int { 64 }
-    static var limitPerAddress: Int { 16 }
-
-    /// In order of arrival.
-    private var taken: [(holder: Holder, address: NetworkAddress)] = []
-
-    /// - Returns: the connection that has to go.
-    mutating func enter(_ holder: Holder, from address: NetworkAddress) -> Holder? {
-        var counts: [NetworkAddress: Int] = [:]
-        for place in taken { counts[place.address, default: 0] += 1 }
-        var leaving: Int?
-        if counts[address, default: 0] >= Self.limitPerAddress {
-            leaving = taken.firstIndex { $0.address == address }
-        } else if taken.count >= Self.limit {
-            let most = counts.values.max()
-            leaving = taken.firstIndex { counts[$0.address] == most }
-        }
-        defer { taken.append((holder, address)) }
-        return leaving.map { taken.remove(at: $0).holder }
-    }
-
-    /// - Returns: whether the connection had a place.
-    @discardableResult
-    mutating func leave(_ holder: Holder) -> Bool {
-        guard let index = taken.firstIndex(where: { $0.holder == holder }) else { return false }
-        taken.remove(at: index)
-        return true
-    }
-
-    /// - Returns: the connections that had a place.
-    mutating func removeAll() -> [Holder] {
-        defer { taken = [] }
-        return taken.map(\.holder)
-    }
-}
-
 /// The connections of a listener, from their arrival until the other side proves that it is paired.
 final class Strangers: Sendable {
     private struct State {
@@ -56,7 +14,7 @@ final class Strangers: Sendable {
     func enter(_ channel: any Channel) -> Stranger {
         let stranger = Stranger(self, channel)
         let leaving = state.withLock { state in
-            state.isClosed ? stranger : state.places.enter(stranger, from: NetworkAddress(stranger.address))
+            state.isClosed ? stranger : state.places.enter(stranger, from: stranger.address)
         }
         leaving?.remove()
         return stranger

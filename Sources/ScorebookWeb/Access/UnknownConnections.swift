@@ -1,39 +1,28 @@
 import NIOCore
+import PeerSync
 import Synchronization
 
-/// The connections whose browser has not shown yet that it was let in. When there are too many, the oldest ones end, so that there
-/// is room for those who know the scorebook.
+/// The connections whose browser has not shown yet that it was let in. When there are too many, some of them end, so that there is room
+/// for those who know the scorebook.
 final class UnknownConnections: Sendable {
-    /// The maximum number, fewer than the server takes.
-    static let limit = 128
-    /// The maximum number that come from one address.
-    static let limitPerAddress = 16
-
-    private struct Connection {
+    private struct Connection: Equatable {
         let channel: any Channel
-        let address: String
+
+        static func == (left: Connection, right: Connection) -> Bool { left.channel === right.channel }
     }
 
-    /// In order of arrival.
-    private let connections = Mutex<[Connection]>([])
+    /// Fewer than the server takes.
+    private let places = Mutex(StrangerPlaces<Connection>(limit: 128))
 
     /// Notes a connection, and ends the one that has to go for it.
     func enter(_ channel: any Channel) {
-        let new = Connection(channel: channel, address: channel.remoteAddress?.ipAddress ?? "")
-        let leaving = connections.withLock { all -> (any Channel)? in
-            let isFull = all.filter { $0.address == new.address }.count >= Self.limitPerAddress
-            let place =
-                isFull
-                ? all.firstIndex { $0.address == new.address }
-                : all.count >= Self.limit ? all.startIndex : nil
-            defer { all.append(new) }
-            return place.map { all.remove(at: $0).channel }
-        }
-        leaving?.close(promise: nil)
+        let address = channel.remoteAddress?.ipAddress ?? ""
+        let leaving = places.withLock { $0.enter(Connection(channel: channel), from: address) }
+        leaving?.channel.close(promise: nil)
     }
 
     /// Forgets a connection: its browser has been let in, or it has ended.
     func leave(_ channel: any Channel) {
-        connections.withLock { all in all.removeAll { $0.channel === channel } }
+        _ = places.withLock { $0.leave(Connection(channel: channel)) }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 struct StrangerTests {
     // MARK: Places
 
-    private func address(_ number: Int) -> NetworkAddress { NetworkAddress("192.168.1.\(number)") }
+    private func address(_ number: Int) -> String { "192.168.1.\(number)" }
 
     @Test func whoComesGetsAPlaceAndTheOldestOfTheAddressWithMostGoes() {
         var places = StrangerPlaces<Int>()
