@@ -113,7 +113,7 @@ public final class SyncEngine: Sendable {
         self.host = host
         self.port = port
         self.discovery = discovery
-        let skew = allowedSkew.clamped(to: .zero ... .milliseconds(1 << 47))
+        let skew = allowedSkew.clamped(to: .zero ... .milliseconds(StoreClock.maximumSkew))
         self.allowedSkew = Int64(skew / .milliseconds(1))
         self.logger = logger
         self.metrics = SyncMetrics(metrics)

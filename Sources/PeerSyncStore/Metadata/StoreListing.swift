@@ -240,7 +240,7 @@ public struct StoreListing: Sendable {
                     """), arguments: [name.description])
         if isMissing == true { return true }
         // What is not taken in yet waits, too, if anybody is there to get it.
-        return try !PeerTable.awaiting(db).isEmpty && store.tables.journaledNames(db).contains(name)
+        return try PeerTable.isAnyAwaiting(db) && store.tables.journaledNames(db).contains(name)
     }
 
     /// Passes every live record of a zone to `body`, held ones included, in order of name. It leaves out hidden

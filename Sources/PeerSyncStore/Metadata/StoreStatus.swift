@@ -77,9 +77,7 @@ public struct StoreStatus: Sendable, Equatable {
             $0.reduce(0) { $0 + $1.pending }
         }
         self.pendingByPeer = pendingByPeer
-        let awaiting = try PeerTable.awaiting(db)
-        pending =
-            journal
-            + (peers.filter { awaiting.contains($0.id) }.compactMap { pendingByPeer[$0.name] }.max() ?? 0)
+        let awaited = peers.filter(\.awaitsChanges).compactMap { pendingByPeer[$0.name] }
+        pending = journal + (awaited.max() ?? 0)
     }
 }

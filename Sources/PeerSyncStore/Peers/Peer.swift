@@ -23,6 +23,9 @@ public struct Peer: Sendable, Hashable, Identifiable {
     /// The static key of the machine that is said to have introduced this one to the household; nil if somebody paired it
     /// with this machine.
     public let introducedBy: [UInt8]?
+    /// Whether the peer waits for changes of this store. A machine that others have introduced, and that this one has never met, gets the
+    /// records from them.
+    public let awaitsChanges: Bool
     /// The addresses at which others say that the peer can be reached, the newest first.
     package let hints: [String]
     /// The name of the kind of ``lastError``.

@@ -5,9 +5,7 @@ import PeerSyncModel
 /// The tables `grdb_sync_peer` and `grdb_sync_peerZone`.
 enum PeerTable {
     static func all(_ db: Database) throws -> [Peer] {
-        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM grdb_sync_peer ORDER BY name")).map {
-            try peer(db, $0)
-        }
+        try Row.fetchAll(db.cachedStatement(sql: "\(everything) ORDER BY name")).map { try peer(db, $0) }
     }
 
     /// For each zone its name, the rights of a peer, when both were last in sync, what the peer lacks, the rights of this
@@ -41,14 +39,15 @@ enum PeerTable {
             """
     }
 
-    /// SQL for whether `machine`, a row of `grdb_sync_peer`, waits for changes of this store: a machine that others have introduced, and that
-    /// this one has never met, gets the records from them.
+    /// SQL for ``Peer/awaitsChanges`` of `machine`, a row of `grdb_sync_peer`.
     static let isAwaiting = "(machine.introducedBy IS NULL OR machine.lastSeen IS NOT NULL)"
 
-    /// The numbers of the machines that wait for changes of this store.
-    static func awaiting(_ db: Database) throws -> Set<Int64> {
-        try Int64.fetchSet(
-            db.cachedStatement(sql: "SELECT id FROM grdb_sync_peer AS machine WHERE \(isAwaiting)"))
+    /// SQL for what ``peer(_:_:)`` reads.
+    private static let everything = "SELECT *, \(isAwaiting) AS awaitsChanges FROM grdb_sync_peer AS machine"
+
+    static func isAnyAwaiting(_ db: Database) throws -> Bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM grdb_sync_peer AS machine WHERE \(isAwaiting))"
+        return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
     }
 
     /// SQL for whether a peer lacks `known`, a row of `grdb_sync_remoteRecord`, whatever it has acknowledged: this store does not
@@ -80,7 +79,7 @@ enum PeerTable {
 
     static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
         try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT * FROM grdb_sync_peer WHERE publicKey = ?"),
+            db.cachedStatement(sql: "\(everything) WHERE publicKey = ?"),
             arguments: [Data(key)]
         ).map { try peer(db, $0) }
     }
@@ -296,7 +295,7 @@ enum PeerTable {
             id: row["id"], publicKey: row.bytes("publicKey"), name: row["name"], address: row["address"],
             pairedAt: row["pairedAt"], lastSeen: row["lastSeen"], lastSync: row["lastSync"],
             lastError: row["lastError"], introducedBy: (row["introducedBy"] as Data?).map { Array($0) },
-            hints: try PeerHints.all(db, of: row["id"]),
+            awaitsChanges: row["awaitsChanges"], hints: try PeerHints.all(db, of: row["id"]),
             errorCode: row["lastError"] == nil ? nil : row["lastErrorCode"],
             processes: try processes(db, peer: row["id"]))
     }

@@ -6,6 +6,9 @@ public struct StoreClock: Sendable {
     /// The default limit for the stamps of a peer in the future, in milliseconds: five minutes.
     public static let defaultAllowedSkew: Int64 = 300_000
 
+    /// The maximum distance into the future, in milliseconds: 4,459 years. With more, sums would overflow.
+    package static let maximumSkew: Int64 = 1 << 47
+
     let store: RecordStore
 
     /// Returns a stamp for a local action at this moment.
@@ -32,8 +35,7 @@ public struct StoreClock: Sendable {
             now: now, newest: newest, records: future.names.count, needsRepair: newest > limit)
     }
 
-    /// 2^47 milliseconds are 4,459 years; with more, sums would overflow.
-    private static func bounded(_ skew: Int64) -> Int64 { min(max(0, skew), 1 << 47) }
+    private static func bounded(_ skew: Int64) -> Int64 { min(max(0, skew), maximumSkew) }
 
     /// Replaces stamps too far in the future by stamps of this moment, in the same order. Part of the open transaction.
     ///

@@ -34,10 +34,7 @@ struct MachineWords {
     /// What waits for a machine, and why; nil if nothing does.
     func waiting(_ peer: Peer) -> String? {
         let waiting = pending(peer)
-        // A machine that this one never met gets the records from those who have.
-        guard waiting > 0, !peer.isConnected, peer.introducedBy == nil || peer.lastSeen != nil else {
-            return nil
-        }
+        guard waiting > 0, !peer.isConnected, peer.awaitsChanges else { return nil }
         return changes(waiting) + (waiting == 1 ? " waits" : " wait") + " here until the two sync."
     }
 

@@ -157,6 +157,7 @@ struct PictureTests {
             ("", "cafe", "image/avif", "cafe.avif"), ("", "cafe", "application/octet-stream", "cafe.bin"),
             ("", "../../.ssh/keys", "image/jpeg", "sshkeys.jpg"), ("", "/", "image/jpeg", nil),
             ("holiday\u{202E}gpj.exe", "1", "image/jpeg", "holidaygpj.exe.jpg"),
+            (".\u{0301}bashrc", "1", "image/jpeg", "\u{0301}bashrc.jpg"),
         ] as [(String, String, String, String?)])
     func aFileGetsAHarmlessName(name: String, record: String, type: String, expected: String?) async throws {
         try await Support.withPictures { scorebook, _, match in

@@ -146,6 +146,19 @@ struct AssetColumnTests {
         }
     }
 
+    /// Bytes that are not the file which the record names could win over that file later.
+    @Test func aRowKeepsNoBytesOfAnotherFile() async throws {
+        try await Self.withApps([Self.bytesOnly, "BLOB"]) { apps, _ in
+            try apps[0].execute("INSERT INTO Item VALUES ('1', 'x', x'ffd8')")
+            try apps[0].sync(with: apps[1])
+            try apps[1].execute("UPDATE Item SET photo = x'ffd9'")
+            try apps[1].sync(with: apps[0])
+            #expect(try rows(apps[0]) == [])
+            #expect(try held(apps[0]).map(\.name) == ["Item|~|1"])
+            #expect(try apps[1].rows() == ["1|x|\(Asset(describing: [0xFF, 0xD9]).json)"])
+        }
+    }
+
     /// An app that lets nobody change its rows keeps them, too.
     @Test func aRowThatATriggerDoesNotLetChangeKeepsItsBytes() async throws {
         try await Self.withApps(["BLOB", "BLOB"]) { apps, _ in

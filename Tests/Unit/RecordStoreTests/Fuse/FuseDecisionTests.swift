@@ -91,6 +91,20 @@ struct FuseDecisionTests {
         try await expectStale(seen)
     }
 
+    /// A fuse that an earlier version has set has no secret yet.
+    @Test func anOpeningDrawsTheSecretOfAFuseThatIsSet() async throws {
+        let salt = "SELECT value FROM grdb_sync_syncState WHERE name = 'fuseSalt'"
+        try b.shell("DELETE FROM grdb_sync_syncState WHERE name = 'fuseSalt'")
+        #expect(try b.rows(salt).isEmpty)
+        _ = try RecordStore(
+            b.store.database, schema: b.store.schema, replica: b.store.replica, now: { 0 })
+        let drawn = try b.rows(salt)
+        #expect(drawn.count == 1)
+        _ = try RecordStore(
+            b.store.database, schema: b.store.schema, replica: b.store.replica, now: { 0 })
+        #expect(try b.rows(salt) == drawn)
+    }
+
     @Test func whatAProgramDoesMeanwhileIsAnotherAlarm() async throws {
         try b.shell("UPDATE Author SET name = 'X' WHERE recordName > 'Author|~|50'")
         let seen = try #require(try await b.alarms().first)
