@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import sqlite3
 from pathlib import Path
 
 from machines import Machine, Python, copy_of, equal, next_millisecond, pair, restore, sync
@@ -11,6 +12,7 @@ from samples import GAME, PERSON, PICTURE
 from scorebook_python_peer.mailbox.head import Draft
 from scorebook_python_peer.mailbox.reading import head_name
 from scorebook_python_peer.mailbox.sealing import Author
+from scorebook_python_peer.names import ZoneID
 from scorebook_python_peer.store import Store
 
 BOX = "box"
@@ -79,6 +81,14 @@ def author_of(python: Python) -> str:
     store = Store(python.store)
     try:
         return Author(store.identity).id.hex()
+    finally:
+        store.close()
+
+
+def zone_of(python: Python) -> ZoneID:
+    store = Store(python.store)
+    try:
+        return store.default_zone.id
     finally:
         store.close()
 
@@ -439,6 +449,44 @@ def mailbox_of_two_ids(directory: Path) -> None:
         equal(mailbox.objects(), before)
         (peer,) = json.loads(reference.run("peers", "--json", "--no-discovery"))
         equal([zone["obstacle"] for zone in peer["zones"]], [None])
+
+
+@scenario
+def mailbox_after_a_union(directory: Path) -> None:
+    """The zone stands in each segment: who gets another id for it by a union begins another log, which a newcomer reads whole."""
+    one, two = Python(directory, "one"), Python(directory, "two")
+    readers = [Python(directory, "reader of one"), Python(directory, "reader of two")]
+    for machine, reader, record in ((one, readers[0], GAME), (two, readers[1], PERSON)):
+        machine.run("put", record, "name=text:Catan")
+        pair(reader, machine)
+    mailbox = Mailbox(directory, one, two)
+    mailbox.sync(one, two)
+    before = {machine: zone_of(machine) for machine in (one, two)}
+    pair(one, two, "--merge")
+    (renamed,) = [machine for machine in (one, two) if zone_of(machine) != before[machine]]
+    reference = Reference(directory, "reference")
+    pair(reference, renamed)
+    reference.run("mailbox", "add", "folder", str(mailbox.folder))
+    mailbox.become_one(renamed, reference)
+
+
+@scenario
+def mailbox_restored_twice_in_a_year(directory: Path) -> None:
+    """A second restored backup is not a second machine, when a week has passed since the first."""
+    python, reference, mailbox = two_machines(directory)
+    mailbox.become_one()
+    for record in (GAME, PERSON):
+        copy = copy_of(python, f"before-{record[:8]}")
+        python.run("put", record, "name=text:Catan")
+        mailbox.become_one()
+        held = python.digest()
+        restore(python, copy)
+        mailbox.become_one()
+        equal(python.digest(), held)
+        with sqlite3.connect(python.store / "store.sqlite") as database:
+            database.execute("UPDATE mailbox SET overtakenAt = 1")
+        database.close()
+        mailbox.sync(python)
 
 
 @scenario

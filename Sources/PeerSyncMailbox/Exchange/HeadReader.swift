@@ -7,13 +7,56 @@ import PeerSyncStore
 struct HeadReader {
     /// What a running mailbox remembers of heads, so that it gets nothing twice.
     struct Memory: Sendable {
-        /// Authors that wrote nothing for this machine, with the counter, and the peers that were tried.
-        var unreadable: [AuthorID: (counter: Int64, peers: Set<Int64>)] = [:]
+        /// The heads of authors that wrote nothing for this machine, or no whole head of this version.
+        var unreadable: [AuthorID: Unreadable] = [:]
+        /// Whether the user was told of heads of a later version, of which nobody can tell whose they are.
+        var hasToldVersion = false
         /// The heads that are gone, and of which the user was told.
         var toldGone: Set<MailboxObjectName> = []
+
+        /// - Parameters:
+        ///   - peers: the peers that were tried.
+        ///   - version: the version of the head, if it is a later one.
+        mutating func note(
+            _ head: Listed, of author: AuthorID, peers: Set<Int64>, now: Int64, version: UInt8? = nil
+        ) {
+            let former = unreadable[author].flatMap { $0.peers == peers ? $0.pause * 2 : nil }
+            unreadable[author] = Unreadable(
+                head: head, peers: peers, version: version, gotAt: now,
+                pause: min(former ?? Unreadable.shortestPause, Unreadable.longestPause))
+        }
+    }
+
+    /// A head that told this machine nothing. It is got again when it is another object, when there are other peers, and after a pause: what
+    /// others copy may have its size before it has its bytes.
+    struct Unreadable: Sendable {
+        static let shortestPause: Int64 = 60 * 1000
+        static let longestPause: Int64 = 3600 * 1000
+
+        let head: Listed
+        /// The peers that were tried.
+        let peers: Set<Int64>
+        /// Its version, if that is a later one.
+        let version: UInt8?
+        /// When it was got, in milliseconds since 1970.
+        let gotAt: Int64
+        /// How long it rests, in milliseconds.
+        let pause: Int64
+
+        func rests(_ peers: Set<Int64>, now: Int64) -> Bool {
+            self.peers == peers && (0..<pause).contains(now - gotAt)
+        }
+    }
+
+    /// A head in the list.
+    struct Listed: Sendable, Equatable {
+        let counter: Int64
+        let size: Int64
     }
 
     let context: MailboxContext
+    /// Whether the program goes on after this pass. Any other would tell in each of its runs of machines that nobody knows.
+    let goesOn: Bool
 
     /// What is there.
     struct Heads {
@@ -33,7 +76,54 @@ struct HeadReader {
 
     func run(_ memory: inout Memory) async throws -> Heads {
         var heads = Heads()
-        var greatest: [AuthorID: Int64] = [:]
+        var listed = try await list(&heads)
+        let (peers, known) = try await context.store.database.read { db in
+            (try context.store.peers.all(db), try KnownAuthor.all(db, mailbox: context.mailbox))
+        }
+        // What was unreadable may have gone, and its counter may come again.
+        memory.unreadable = memory.unreadable.filter { listed[$0.key] == $0.value.head }
+        // A machine has one name as an author, and nobody but itself can write under another one.
+        let others = peers.filter { peer in !known.contains { $0.peer == peer.id } }
+        let (now, ids) = (context.store.now(), Set(others.map(\.id)))
+        Self.leaveOutStrangers(
+            &listed, known, resting: memory.unreadable.filter { $0.value.rests(ids, now: now) }.keys)
+        let byID = Dictionary(uniqueKeysWithValues: peers.map { ($0.id, $0) })
+        for (author, head) in listed.sorted(by: { $0.key.hex < $1.key.hex }) {
+            let former = known.first { $0.author == author }
+            guard former?.isNew(head.counter) ?? true else { continue }
+            let writer = former.flatMap { byID[$0.peer] }
+            let candidates = writer.map { [$0] } ?? others
+            let tried = Set(candidates.map(\.id))
+            if let unreadable = memory.unreadable[author], unreadable.rests(tried, now: now) {
+                if let version = unreadable.version { note(version, of: writer, &memory, &heads) }
+                continue
+            }
+            switch try await get(author, head, by: writer, amongst: candidates) {
+            case .notThere: continue
+            case .torn: memory.note(head, of: author, peers: tried, now: now)
+            case .peer(let id): heads.new.insert(id)
+            case .damaged(let peer, let damage): heads.problems.note(damage, of: peer)
+            case .laterVersion(let version):
+                memory.note(head, of: author, peers: tried, now: now, version: version)
+                note(version, of: writer, &memory, &heads)
+            case .nobody:
+                memory.note(head, of: author, peers: tried, now: now)
+                if let former { try await forget(former, of: writer, at: head.counter) }
+            }
+        }
+        for author in known {
+            guard let peer = byID[author.peer] else { continue }
+            try await checkPresence(author, peer, listed: listed[author.author]?.counter, &memory, &heads)
+        }
+        try await open(byID, &heads)
+        return heads
+    }
+
+    /// Lists the heads: notes this machine's own.
+    ///
+    /// - Returns: of each other author the one with the greatest counter.
+    private func list(_ heads: inout Heads) async throws -> [AuthorID: Listed] {
+        var greatest: [AuthorID: Listed] = [:]
         for object in try await context.storage.list(MailboxFormat.heads) {
             guard let (author, number) = AuthorID.parse(object.name) else { continue }
             let isOwn = author == context.own.id
@@ -42,52 +132,37 @@ struct HeadReader {
                 if isOwn { heads.strays.append(object.name) }
                 continue
             }
-            let counter = Int64(number)
+            let head = Listed(counter: Int64(number), size: object.size)
             heads.isAny = true
-            if isOwn { heads.own.append(counter) }
-            greatest[author] = max(greatest[author] ?? 0, counter)
-        }
-        heads.own.sort()
-        greatest[context.own.id] = nil
-
-        let (peers, known) = try await context.store.database.read { db in
-            (try context.store.peers.all(db), try KnownAuthor.all(db, mailbox: context.mailbox))
-        }
-        let byID = Dictionary(uniqueKeysWithValues: peers.map { ($0.id, $0) })
-        for (author, counter) in greatest.sorted(by: { $0.key.hex < $1.key.hex }) {
-            // What was unreadable has gone, and its counter may come again.
-            if memory.unreadable[author]?.counter != counter { memory.unreadable[author] = nil }
-            let former = known.first { $0.author == author }
-            guard former?.isNew(counter) ?? true else { continue }
-            let writer = former.flatMap { byID[$0.peer] }
-            // A machine has one name as an author, and nobody but itself can write under another one.
-            let candidates =
-                writer.map { [$0] } ?? peers.filter { peer in !known.contains { $0.peer == peer.id } }
-            let tried = Set(candidates.map(\.id))
-            guard memory.unreadable[author]?.peers != tried else { continue }
-            switch try await get(author, counter, by: writer, amongst: candidates) {
-            case .notThere: continue
-            case .peer(let id): heads.new.insert(id)
-            case .damaged(let peer, let damage): heads.problems.note(damage, of: peer)
-            case .nobody:
-                memory.unreadable[author] = (counter, tried)
-                // A peer that has written for this machine before, and does so no more, is not an author for it.
-                if let former {
-                    try await context.store.database.write { try former.forgetHead($0, at: counter) }
-                }
+            if isOwn {
+                heads.own.append(head.counter)
+            } else if greatest[author]?.counter ?? -1 < head.counter {
+                greatest[author] = head
             }
         }
-        for author in known {
-            guard let peer = byID[author.peer] else { continue }
-            try await checkPresence(author, peer, listed: greatest[author.author], &memory, &heads)
-        }
-        try await open(byID, &heads)
-        return heads
+        heads.own.sort()
+        return greatest
+    }
+
+    /// Leaves out those that are too many: anybody who writes there can name heads of authors that nobody knows. Each has its chance in
+    /// each pass, so that nobody can keep a new machine out.
+    private static func leaveOutStrangers(
+        _ listed: inout [AuthorID: Listed], _ known: [KnownAuthor], resting: some Collection<AuthorID>
+    ) {
+        let strangers = Set(listed.keys).subtracting(known.map(\.author))
+        let resting = strangers.intersection(resting)
+        let room = max(0, MailboxLimits.authors - known.count)
+        let tooMany = strangers.subtracting(resting).shuffled().dropFirst(room)
+        for stranger in resting.union(tooMany) { listed[stranger] = nil }
     }
 
     private enum Found {
-        /// It is not there, or it is damaged and nobody can tell whose it is. It may be whole later.
+        /// It is not there, not all of it has come, or this machine may not read it. That may change at any moment.
         case notThere
+        /// It is damaged, and nobody can tell whose it is.
+        case torn
+        /// It is of a version that this program does not know.
+        case laterVersion(UInt8)
         case damaged(Peer, DamagedObject)
         case nobody
         case peer(Int64)
@@ -97,8 +172,9 @@ struct HeadReader {
     ///
     /// - Parameter writer: the peer whose it is, if that is known.
     private func get(
-        _ author: AuthorID, _ counter: Int64, by writer: Peer?, amongst peers: [Peer]
+        _ author: AuthorID, _ listed: Listed, by writer: Peer?, amongst peers: [Peer]
     ) async throws -> Found {
+        let counter = listed.counter
         let name = author.headName(UInt64(counter))
         let bytes: [UInt8]
         do {
@@ -107,7 +183,10 @@ struct HeadReader {
         } catch let damage as DamagedObject {
             return writer.map { .damaged($0, damage) } ?? .notThere
         }
-        guard writer != nil || HeadCodec.hasAllParts(bytes) else { return .notThere }
+        if let version = HeadCodec.laterVersion(of: bytes) { return .laterVersion(version) }
+        guard writer != nil || HeadCodec.hasAllParts(bytes) else {
+            return bytes.count == listed.size ? .torn : .notThere
+        }
         for peer in peers {
             let head: OpenedHead
             do {
@@ -143,10 +222,10 @@ struct HeadReader {
     ///
     /// - Returns: the zones in which it lets this machine do nothing any more.
     private func takeRights(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> [Zone] {
-        guard try !isOutdated(db, head, of: peer) else { return [] }
-        for (section, rights) in head.zones {
-            guard let zone = try context.store.zones.find(db, section.zone) else { continue }
-            try context.peerZone(zone, peer).noteOwnRightsIfNews(db, rights)
+        guard try !isOutdated(db, counter: Int64(head.counter), time: head.time, of: peer) else { return [] }
+        for told in head.zones {
+            guard let zone = try context.store.zones.find(db, told.section.zone) else { continue }
+            try context.peerZone(zone, peer).noteOwnRightsIfNews(db, told.rights)
         }
         return try ZoneLog.endOwnRights(db, at: peer.id, but: head.zones.map(\.section.zone))
     }
@@ -156,13 +235,25 @@ struct HeadReader {
 
     /// Whether a head says less than this machine has heard of the peer: a session has told its rights since, or a newer head in another
     /// mailbox. Counters of heads are mostly the times of their authors' clocks.
-    private func isOutdated(_ db: Database, _ head: OpenedHead, of peer: Peer) throws -> Bool {
+    private func isOutdated(_ db: Database, counter: Int64, time: Int64, of peer: Peer) throws -> Bool {
         if let seen = peer.lastSeen.flatMap({ ISO8601.milliseconds(canonical: $0) }),
-            head.time + Self.clockTolerance < seen
+            time + Self.clockTolerance < seen
         {
             return true
         }
-        return try KnownAuthor.greatestCounter(db, peer: peer.id) > Int64(head.counter)
+        return try KnownAuthor.greatestCounter(db, peer: peer.id) > counter
+    }
+
+    /// Takes a peer that has written for this machine before, and does so no more, for no author. This machine may do nothing at it from
+    /// then on, unless it has heard something newer; what a session has said since that head came, the same one does not take back.
+    private func forget(_ former: KnownAuthor, of writer: Peer?, at counter: Int64) async throws {
+        try await context.store.database.write { db in
+            // Nobody can open its time: the counter stands for that.
+            guard try former.forgetHead(db, at: counter), let writer,
+                try !isOutdated(db, counter: counter, time: counter, of: writer)
+            else { return }
+            _ = try ZoneLog.endOwnRights(db, at: writer.id)
+        }
     }
 
     /// Looks for the head that was seen last, unless a newer one is there. A list may lag, so it asks for the head itself.
@@ -174,7 +265,7 @@ struct HeadReader {
         guard listed ?? -1 < known.counter, try await !context.has(name) else { return }
         // Who uses the mailbox no more may have removed all that it had put: then nothing is missing.
         let isAnyLeft =
-            if listed != nil { true } else { try await !context.storage.list(known.author.folder).isEmpty }
+            if listed != nil { true } else { try await isAnything(in: known.author.folder) }
         if isAnyLeft {
             heads.problems.note(
                 MailboxError(.wentBack, "something of “\(peer.name)” is gone that was there"), of: peer)
@@ -183,6 +274,15 @@ struct HeadReader {
         }
         guard memory.toldGone.insert(name).inserted else { return }
         context.onEvent(isAnyLeft ? .wentBack(machine: peer.name) : .gone(machine: peer.name))
+    }
+
+    /// Whether there is anything in a folder, or something else in its place: others can put that there, and it ends no pass.
+    private func isAnything(in folder: MailboxFolder) async throws -> Bool {
+        do {
+            return try await !context.storage.list(folder).isEmpty
+        } catch let error as MailboxError where error.code == .invalid {
+            return true
+        }
     }
 
     /// Opens what the store remembers of each peer.
@@ -204,6 +304,22 @@ struct HeadReader {
                 AuthorView(
                     peer: peer, head: head,
                     heardAt: ISO8601.milliseconds(canonical: known.heardAt) ?? context.store.now()))
+        }
+    }
+
+    /// Notes a head of a later version. It is not damaged: whoever knows that version reads it.
+    ///
+    /// - Parameter peer: whose it is; nil if nobody can tell.
+    private func note(_ version: UInt8, of peer: Peer?, _ memory: inout Memory, _ heads: inout Heads) {
+        let author = peer.map { "“\($0.name)”" } ?? "an unknown author"
+        let problem = MailboxError(
+            .invalid,
+            "\(author) has put a head in version \(version) of the format, which this program does not know")
+        if let peer {
+            heads.problems.note(problem, of: peer)
+        } else if goesOn, !memory.hasToldVersion {
+            memory.hasToldVersion = true
+            context.onEvent(.stopped(machine: nil, problem))
         }
     }
 

@@ -165,9 +165,9 @@ struct LogReader {
         let start = isSameLog ? standing.reading!.segment + 1 : 1
         guard let received = standing.received, received != .start else { return start }
         guard isSameLog || !section.isWhole, standing.compared == 0 else { return start }
-        // Nothing counts as passed over: the author may have been set back to a backup.
-        if standing.reading?.history == section.history, received.sequence > section.covered.sequence {
-            return nil
+        if received.sequence > section.covered.sequence {
+            // Nothing counts as passed over: the author may have been set back to a backup.
+            return standing.reading?.history == section.history ? nil : start
         }
         return max(start, (section.lastSegment(coveredBy: received) ?? 0) + 1)
     }

@@ -119,8 +119,9 @@ struct LogWriter {
             if !isFit { return .whole }
         }
         if hasReaderGone || lost.contains(named.log) { return .another }
+        let isFull = named.segments >= MailboxLimits.segments && named.changes > 0
         let isLong =
-            named.changes >= Self.maximumChanges
+            isFull || named.changes >= Self.maximumChanges
             || named.changeBytes > max(named.baseBytes, Self.smallestReplaced)
         // The log of before has what this machine overwrote and holds back; a new one would lack these records.
         return try isLong && !source.isAnyHeldBack(db) ? .another : nil
@@ -152,7 +153,7 @@ struct LogWriter {
         while !log.isComplete {
             try Task.checkCancellation()
             guard log.segments < MailboxLimits.segments else {
-                throw MailboxError(.invalid, "the zone “\(zone.name)” is too large for a mailbox")
+                throw tooLarge
             }
             let (batch, next) = try await context.store.readFolded { [source, place] db in
                 try source.batch(db, after: place, leavingOut: [])
@@ -172,7 +173,7 @@ struct LogWriter {
         var log = written.log
         var digest = ZoneDigest()
         var isLast = false
-        while !isLast, log.segments < MailboxLimits.segments {
+        while !isLast {
             try Task.checkCancellation()
             let changes = try await nextChanges(log)
             digest = changes.digest
@@ -186,6 +187,11 @@ struct LogWriter {
                 guard log.token != batch.token else { break }
                 log.token = batch.token
             } else {
+                guard log.segments < MailboxLimits.segments else {
+                    // A log that this pass has filled, the next one replaces, if it can.
+                    if written.log.segments == log.segments { throw try await reasonForNoSegment(log) }
+                    break
+                }
                 log.append(batch, bytes: try await put(batch, log))
                 report.segmentsPut += 1
             }
@@ -199,6 +205,22 @@ struct LogWriter {
             }
         }
         return Written(zone: written.zone, log: log, digest: digest)
+    }
+
+    private var tooLarge: MailboxError {
+        MailboxError(.invalid, "the zone “\(zone.name)” is too large for a mailbox")
+    }
+
+    /// Why a full log has no successor, so that nobody hears of changes. It is told, as nothing else would tell it.
+    private func reasonForNoSegment(_ log: OwnLog) async throws -> MailboxError {
+        let isAnyHeldBack = try await context.store.database.read { [source] db in
+            try source.isAnyHeldBack(db)
+        }
+        guard log.changes > 0, isAnyHeldBack else { return tooLarge }
+        return MailboxError(
+            .invalid,
+            "the log of the zone “\(zone.name)” is full, and gets no successor until somebody decides about what this machine holds back"
+        )
     }
 
     private struct Changes: Sendable {

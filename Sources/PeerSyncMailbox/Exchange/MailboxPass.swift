@@ -38,19 +38,23 @@ struct MailboxPass {
     /// two machines would otherwise answer each other for ever.
     static let damageInterval: Int64 = 3600 * 1000
 
+    /// The errors of writing with which it reads on.
+    private static let onlyWriting: Set<MailboxError.Code> = [.readOnly, .full, .sameIdentity, .invalid]
+
     let context: MailboxContext
-    /// Whether changes of others may wait for their authors.
+    /// Whether the program goes on after this pass: changes of others may then wait for their authors.
     let mayWait: Bool
 
     func run(_ memory: inout Memory) async throws -> MailboxReport {
         // A program may have ended before it made files of what somebody wrote into a column.
         try await context.store.assets.storeFilesIfPossible()
-        var heads = try await HeadReader(context: context).run(&memory.heads)
+        let reader = HeadReader(context: context, goesOn: mayWait)
+        var heads = try await reader.run(&memory.heads)
         let standing = try await OwnStanding(context, heads)
         // What the household says decides who reads and writes. Whoever it introduces may have a head here, which may introduce others.
         while try await takeHouseholds(heads.views) {
             let new = heads.new
-            heads = try await HeadReader(context: context).run(&memory.heads)
+            heads = try await reader.run(&memory.heads)
             heads.new.formUnion(new)
         }
         let zones = try await context.store.database.read { try context.store.zones.all($0) }
@@ -63,7 +67,7 @@ struct MailboxPass {
         var failure: MailboxError?
         do {
             try await write(standing, heads, zones, &found, &memory)
-        } catch let error as MailboxError where [.readOnly, .full, .sameIdentity].contains(error.code) {
+        } catch let error as MailboxError where Self.onlyWriting.contains(error.code) {
             // Who cannot write there reads on.
             failure = error
         }
@@ -120,7 +124,7 @@ struct MailboxPass {
         _ view: AuthorView, amongst views: [AuthorView], _ zones: [Zone], _ found: inout Found
     ) async throws {
         try await RefusalReader(context: context, view: view).run(zones)
-        for (section, _) in view.head.zones {
+        for section in view.head.zones.map(\.section) {
             guard let zone = zones.first(where: { $0.id == section.zone }) else { continue }
             let reader = LogReader(
                 context: context, peer: view.peer, head: view.head, section: section, zone: zone, views: views

@@ -2,7 +2,7 @@ import PeerSyncModel
 
 /// What an author says at one moment (Protocol/mailbox.md section 3).
 package struct Head: Sendable, Equatable {
-    /// The author's clock, in milliseconds since 1970; for people.
+    /// The author's clock, in milliseconds since 1970. A reader sees by it whether a session has told it something newer.
     package var time: Int64
     package var zones: [ZoneSection]
     package var household: Household?
@@ -40,16 +40,14 @@ package struct OpenedHead: Sendable, Equatable {
     package let verificationKey: [UInt8]
     package let time: Int64
     /// The zones that the reader may read, with its rights there.
-    package let zones: [(section: ZoneSection, rights: ZoneRights)]
+    package let zones: [Zone]
     package let household: Household?
 
-    package func zone(_ id: ZoneID) -> ZoneSection? { zones.first { $0.section.zone == id }?.section }
-
-    package static func == (left: OpenedHead, right: OpenedHead) -> Bool {
-        left.author == right.author && left.counter == right.counter
-            && left.verificationKey == right.verificationKey
-            && left.time == right.time && left.household == right.household
-            && left.zones.map(\.section) == right.zones.map(\.section)
-            && left.zones.map(\.rights) == right.zones.map(\.rights)
+    /// A zone of the head, and what the reader may do in it.
+    package struct Zone: Sendable, Equatable {
+        package let section: ZoneSection
+        package let rights: ZoneRights
     }
+
+    package func zone(_ id: ZoneID) -> ZoneSection? { zones.first { $0.section.zone == id }?.section }
 }

@@ -25,8 +25,12 @@ package enum HeadCodec {
 
     // MARK: Making
 
+    /// Makes a head.
+    ///
+    /// - Parameter laterFields: what a later version says behind the fields of the core; for vectors.
     package static func seal(
-        _ head: Head, counter: UInt64, by secrets: AuthorSecrets, _ random: Randomness = .system
+        _ head: Head, counter: UInt64, by secrets: AuthorSecrets, _ random: Randomness = .system,
+        laterFields: [UInt8] = []
     ) -> [UInt8] {
         let author = secrets.author
         var plaintexts = head.zones.map { zone in
@@ -53,7 +57,7 @@ package enum HeadCodec {
         let before = Array(buffer.readableBytesView)
         var core = ByteBuffer()
         core.writeVarint(UInt64(max(0, head.time)))
-        let fields = Array(core.readableBytesView)
+        let fields = Array(core.readableBytesView) + laterFields
         let corePlace = Place.head(.core, of: author, counter: counter)
         return before
             + Sealing.seal(
@@ -110,6 +114,12 @@ package enum HeadCodec {
     /// Whether an object looks like a head of this version to somebody who cannot open it. Without that, nobody can tell whose it is.
     package static func hasAllParts(_ object: [UInt8]) -> Bool { (try? HeadParts(object)) != nil }
 
+    /// The version of a head that is of a later one than this program knows; nil otherwise. Any other first byte than that of a version
+    /// to come is damaged.
+    package static func laterVersion(of object: [UInt8]) -> UInt8? {
+        object.first.flatMap { MailboxFormat.laterVersions.contains($0) ? $0 : nil }
+    }
+
     /// Opens a head.
     ///
     /// - Parameters:
@@ -132,6 +142,7 @@ package enum HeadCodec {
         let slot = try HeadSlot(Padding.remove(from: padded), sections: parts.sections.count)
         let corePlace = Place.head(.core, of: author, counter: counter)
         let core = try Sealing.open(parts.core, slot.coreKey, at: corePlace)
+        // The signature comes last, so that it covers the fields of later versions, too.
         let fields = Array(core.dropLast(Signature.length))
         guard
             Signature.isValid(
@@ -145,7 +156,7 @@ package enum HeadCodec {
         _ parts: HeadParts, _ slot: HeadSlot, _ fields: [UInt8], _ author: Author, _ counter: UInt64
     ) throws(DamagedObject) -> OpenedHead {
         let place = Place.head(.section, of: author, counter: counter)
-        var zones: [(section: ZoneSection, rights: ZoneRights)] = []
+        var zones: [OpenedHead.Zone] = []
         var household: Household?
         do {
             for entry in slot.sections {
@@ -154,7 +165,8 @@ package enum HeadCodec {
                 switch try buffer.readByte() {
                 case zoneKind:
                     guard entry.rights != .none else { throw DamagedObject("a zone without rights") }
-                    zones.append((try ZoneSection(decoding: &buffer), entry.rights))
+                    let section = try ZoneSection(decoding: &buffer)
+                    zones.append(OpenedHead.Zone(section: section, rights: entry.rights))
                 case householdKind: household = try Household(decoding: &buffer)
                 default: break
                 }

@@ -47,12 +47,6 @@ package struct Author: Sendable, Hashable {
     package var replica: ReplicaID { ReplicaID(hashing: key) }
 }
 
-/// The numbers of the format.
-package enum MailboxFormat {
-    package static let version: UInt8 = 1
-    package static let heads = MailboxFolder("heads")!
-}
-
 /// Sixteen bytes that name something in a mailbox.
 package protocol MailboxID: Sendable, Hashable {
     var bytes: [UInt8] { get }

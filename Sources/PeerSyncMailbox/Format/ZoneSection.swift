@@ -28,7 +28,7 @@ package struct ZoneSection: Sendable, Equatable {
     package var wantsMore: Bool
     /// What the author has refused of others; nil where it does not say.
     package var refused: [Refused]?
-    /// What the author found damaged of others; empty where it does not say.
+    /// What the author found damaged of others; empty where it does not say. Who says nothing of ``refused`` cannot say it.
     package var damaged: [Damaged] = []
 
     /// A run of the author's program that numbered changes.

@@ -31,7 +31,7 @@ extension ZoneSection {
             buffer.writeOptionalToken(read.token)
         }
         encodeFiles(into: &buffer)
-        encodeRefused(into: &buffer)
+        encodeLaterFields(into: &buffer)
     }
 
     private func encodeFiles(into buffer: inout ByteBuffer) {
@@ -45,7 +45,10 @@ extension ZoneSection {
         buffer.writeFlag(wantsMore)
     }
 
-    private func encodeRefused(into buffer: inout ByteBuffer) {
+    /// Writes the fields that came later than the others. A section ends before the first of them about which it says nothing, so what
+    /// is damaged is said only behind what was refused.
+    private func encodeLaterFields(into buffer: inout ByteBuffer) {
+        assert(refused != nil || damaged.isEmpty, "damage is said behind refused records only")
         guard let refused else { return }
         buffer.writeList(refused) { buffer, refused in
             buffer.writeInteger(refused.replica.rawValue)

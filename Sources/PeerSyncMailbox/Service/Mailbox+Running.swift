@@ -38,7 +38,7 @@ extension Mailbox: Service {
             group.addTask {
                 for await _ in changes {
                     guard (try? await Task.sleep(for: self.options.delay)) != nil else { return }
-                    pause.hurry()
+                    if await self.hasNews() { pause.hurry() }
                 }
             }
             group.addTask { await self.watchStorage(pause) }

@@ -2,6 +2,7 @@ import Logging
 import PeerSync
 import PeerSyncModel
 import PeerSyncStore
+import Synchronization
 
 /// Keeps a store in step with other machines over storage: they leave sealed objects for each other, and need never be on together.
 ///
@@ -26,6 +27,8 @@ public final class Mailbox: Sendable {
     let onEvent: @Sendable (MailboxEvent) -> Void
     let turns = MailboxTurns()
     let mailbox: Int64
+    /// What the store was like when the last pass began.
+    private let lastMark = Mutex<StoreMark?>(nil)
 
     /// Takes a mailbox of a store.
     ///
@@ -70,6 +73,8 @@ public final class Mailbox: Sendable {
         try await engine.checkSwitch()
         let lease = try await MailboxLease(engine.store, mailbox)
         do {
+            let mark = try await engine.store.database.read { try StoreMark($0) }
+            lastMark.withLock { $0 = mark }
             let pass = MailboxPass(context: context, mayWait: mayWait)
             let report: MailboxReport
             do {
@@ -87,6 +92,13 @@ public final class Mailbox: Sendable {
             try? await lease.end(error)
             throw error
         }
+    }
+
+    /// Whether the store has anything for a pass since the last one began. The passes of other programs write, too, and every pass would
+    /// be followed by one of each of them.
+    func hasNews() async -> Bool {
+        guard let mark = try? await engine.store.database.read({ try StoreMark($0) }) else { return true }
+        return lastMark.withLock { $0 != mark }
     }
 
     /// Removes everything that this machine has put, and then forgets the mailbox here. Others keep what they have read. Nobody else uses the

@@ -113,7 +113,7 @@ extension Mailbox {
         let context = context.reading(into: newcomer, entry.id)
         let ownHead = OpenedHead(
             author: context.own, counter: 0, verificationKey: context.secrets.verificationKey, time: 0,
-            zones: [(own, .write)], household: nil)
+            zones: [OpenedHead.Zone(section: own, rights: .write)], household: nil)
         var sources: [(name: String, key: [UInt8], head: OpenedHead, section: ZoneSection)] = [
             ("this machine", context.own.key, ownHead, own)
         ]

@@ -23,8 +23,9 @@ public enum MailboxEvent: Sendable {
     /// A machine lets this one do nothing in a zone any more, as its new head tells; the name of the zone is nil for the default one. Nothing is
     /// deleted here.
     case zoneEnded(machine: String, zone: String?)
-    /// What a machine has put cannot be read on, for this reason. Nothing is taken back, and others go on. Told once for each reason.
-    case stopped(machine: String, MailboxError)
+    /// What a machine has put cannot be read on, for this reason. Nothing is taken back, and others go on. Told once for each reason. The
+    /// name is nil for heads of a later version of which nobody can tell whose they are: a mailbox that runs tells that once.
+    case stopped(machine: String?, MailboxError)
     /// The storage has gone back in time: something is gone that a machine had put.
     case wentBack(machine: String)
     /// Everything is gone that a machine had put: it has removed that, or the storage has gone back in time.

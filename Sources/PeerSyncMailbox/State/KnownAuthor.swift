@@ -37,22 +37,22 @@ struct KnownAuthor: Sendable {
     }
 
     /// Takes what the last head said for out of date, because a later one is not for this machine. The counter stays, so that nobody can
-    /// pass an older head off as the last one. This machine may do nothing at the peer from then on; what a session has said since that
-    /// head came, the same one does not take back.
+    /// pass an older head off as the last one.
     ///
     /// - Parameter counter: that of the later one.
-    func forgetHead(_ db: Database, at counter: Int64) throws {
+    /// - Returns: whether that is news.
+    func forgetHead(_ db: Database, at counter: Int64) throws -> Bool {
         let known = try Int64.fetchOne(
             db, sql: "SELECT silentCounter FROM grdb_sync_mailboxAuthor WHERE mailbox = ? AND peer = ?",
             arguments: [mailbox, peer])
-        guard let known, known < counter else { return }
+        guard let known, known < counter else { return false }
         try db.execute(
             sql: """
                 UPDATE grdb_sync_mailboxAuthor SET head = X'', furtherRefused = 0, silentCounter = ?
                 WHERE mailbox = ? AND peer = ?
                 """, arguments: [counter, mailbox, peer])
         try ZoneLog.endRefusals(db, by: peer, mailbox: mailbox)
-        _ = try ZoneLog.endOwnRights(db, at: peer)
+        return true
     }
 
     /// The greatest counter of a peer's heads, in all mailboxes.

@@ -56,8 +56,11 @@ public struct FolderStorage: WatchedMailboxStorage {
         try await attempt(.read, in: name.folder) {
             let file: PosixFile
             do {
-                let folder = try PosixFile(path(of: name.folder), O_RDONLY | O_DIRECTORY)
+                guard let folder = try open(name.folder) else { return nil }
                 file = try PosixFile(name.last, O_RDONLY | O_NONBLOCK, in: folder)
+            } catch let error as MailboxError {
+                // It is the folder of one machine, and keeps nobody from reading those of others.
+                throw MailboxError(.unreadable, error.message, underlying: error)
             } catch let error as PosixError where [ENOENT, ENOTDIR, ELOOP].contains(error.code) {
                 return nil
             } catch let error as PosixError where [EACCES, EPERM].contains(error.code) {

@@ -5,6 +5,8 @@ public enum MailboxLimits {
 
     /// The bound of the counters of heads. With a greater one anybody who writes there could bring an author to the end of all numbers.
     static let counter: UInt64 = 1 << 62
+    /// The most authors whose heads a machine reads.
+    static let authors = 1000
     /// The most slots of a head.
     package static let slots = 1024
     /// The most bytes of a slot.

@@ -19,7 +19,7 @@ public protocol MailboxStorage: Sendable {
     ///
     /// - Returns: nil when there is none of that name, or it has not come yet.
     /// - Throws: ``MailboxError``: `unreadable` when the object is larger than ``MailboxLimits/objectSize``, or this machine may
-    ///   not read it, although it may read others; it is damaged then.
+    ///   not read it, although it may read others, or something else is in its folder's place; it is damaged then.
     func get(_ name: MailboxObjectName) async throws -> [UInt8]?
 
     /// Lists the objects in a folder, all of them, in any order. There are no folders in folders.

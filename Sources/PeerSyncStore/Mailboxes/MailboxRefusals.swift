@@ -28,7 +28,7 @@ enum MailboxRefusals {
                             AND (reason <> ?1 OR mailbox IS NULL)
                         """
                 ).execute(arguments: [reason.rawValue, mailbox, peer, zone, name.description])
-            } else if try counts(db, name, reason, upTo: sequence, zone: zone) {
+            } else if try RefusedRecords.counts(db, name, reason, upTo: sequence, zone: zone) {
                 try db.cachedStatement(
                     sql: """
                         INSERT INTO grdb_sync_refusedRecord (peer, zone, recordName, reason, mailbox)
@@ -62,19 +62,6 @@ enum MailboxRefusals {
             db.cachedStatement(
                 sql: "SELECT 1 FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"),
             arguments: [peer, zone, name.description]) ?? false
-    }
-
-    /// Whether a peer can have refused what this store has of a record.
-    private static func counts(
-        _ db: Database, _ name: RecordName, _ reason: Refusal.Reason, upTo sequence: Int64, zone: Int64
-    ) throws -> Bool {
-        let number = try Int64.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT changeSequence FROM grdb_sync_remoteRecord WHERE remoteRecordID = ? AND zone = ?"
-            ),
-            arguments: [name.description, zone])
-        guard let number else { return false }
-        return reason != .tooLarge || number <= sequence
     }
 
     /// Keeps what peers said in a mailbox that this machine no longer uses, as if they had said it in a session.

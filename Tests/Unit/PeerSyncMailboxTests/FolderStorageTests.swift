@@ -77,11 +77,49 @@ import Testing
                 let error = await #expect(throws: MailboxError.self) { try await attempt() }
                 #expect(error?.code == .invalid)
             }
-            #expect(try await storage.get(known) == nil)
+            // Readers hear the same; one object that cannot be read ends no pass.
+            let error = await #expect(throws: MailboxError.self) { try await storage.get(known) }
+            #expect(error?.code == .unreadable)
+            #expect(error?.message.contains("is not a folder") == true)
             #expect(try Set(FileManager.default.contentsOfDirectory(atPath: secret.path)) == Set(files))
             #expect(try Data(contentsOf: secret.appendingPathComponent("01")) == Data([7]))
             let rights = try FileManager.default.attributesOfItem(atPath: secret.path)[.posixPermissions]
             #expect(rights as? Int == 0o700)
+        }
+    }
+
+    /// Whoever may write in the mailbox's folder can do that to the folder of any machine.
+    @Test func whatIsInTheFoldersPlaceEndsNoPass() async throws {
+        try await withTemporaryDirectory { url in
+            let storage = FolderStorage(at: url)
+            let machines = try await MailboxMachine.paired(["a", "b", "c"], MemoryDisk())
+            func mailbox(of machine: MailboxMachine) async throws -> Mailbox {
+                Mailbox(machine.engine, try await machine.store.mailboxes.all()[0], in: storage)
+            }
+            for (number, machine) in machines.enumerated() { try await machine.add([number]) }
+            for _ in 0..<3 {
+                for machine in machines { try await mailbox(of: machine).syncOnce() }
+            }
+            try await machines[2].add(7...7)
+            try await mailbox(of: machines[2]).syncOnce()
+            for object in try await storage.list(MailboxFormat.heads)
+            where AuthorID.parse(object.name)?.author == machines[0].author {
+                try await storage.delete(object.name)
+            }
+            for machine in machines.prefix(2) {
+                let folder = url.appendingPathComponent("\(machine.author.folder)")
+                try FileManager.default.removeItem(at: folder)
+                try Data([7]).write(to: folder)
+            }
+            // It cannot write, and reads on.
+            let error = await #expect(throws: MailboxError.self) {
+                try await mailbox(of: machines[1]).syncOnce()
+            }
+            #expect(error?.code == .invalid)
+            #expect(try await machines[1].titles().contains("Item number 7"))
+            let entry = try await machines[1].store.mailboxes.all()[0]
+            #expect(entry.machines.first { $0.name == "a" }?.problem != nil)
+            try await mailbox(of: machines[2]).syncOnce()
         }
     }
 

@@ -125,6 +125,23 @@ import Testing
         #expect(try await compared(study, with: kitchen) == 0)
     }
 
+    /// The author may have been set back to a backup, so what the network brought beyond the head tells nothing of the log.
+    @Test func aTokenBeyondTheHeadPassesOverNothingOfALogThatWasNeverRead() async throws {
+        let disk = MemoryDisk()
+        let kitchen = try await MailboxMachine("kitchen", disk)
+        let study = try await MailboxMachine("study", disk)
+        try await MailboxMachine.pair([kitchen, study])
+        try await kitchen.add(1...3)
+        try await kitchen.sync()
+        try await kitchen.add(4...4)
+        _ = try await SyncConnector(kitchen.engine, to: study.engine).syncOnce()
+        let newest = try await received(study, from: kitchen)
+        #expect(try await compared(study, with: kitchen) == 0)
+        #expect(try await study.sync().segmentsRead == 1)
+        #expect(try await received(study, from: kitchen) == newest)
+        #expect(try await study.titles().count == 4)
+    }
+
     // MARK: While a session runs
 
     /// The two sides of a session compare their digests when each holds the other's last token.

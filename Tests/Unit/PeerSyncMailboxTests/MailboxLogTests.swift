@@ -203,4 +203,61 @@ import Testing
         #expect(try await reader.titles() == ["Item number 4"])
         #expect(try await author.mailbox.check().isSound)
     }
+
+    /// Its changes are neither many nor long, so nothing else is a reason for another log.
+    @Test func aFullLogIsReplaced() async throws {
+        let machines = try await makeMachines(["author", "reader"], MemoryDisk())
+        let (author, reader) = (machines[0], machines[1])
+        try await author.add(1...1)
+        try await MailboxMachine.settle(machines)
+        let full = try await log(of: author)
+        try await author.store.database.write {
+            try $0.execute(sql: "UPDATE grdb_sync_mailboxLog SET base = 4000, segments = 4096")
+        }
+        try await author.add(2...2)
+        try await author.sync()
+        #expect(try await log(of: author).log != full.log)
+        try await reader.sync()
+        #expect(try await reader.titles() == ["Item number 1", "Item number 2"])
+    }
+
+    /// A new log would lack the records of which this machine holds changes back.
+    @Test func aFullLogStaysWhileAnythingIsHeldBack() async throws {
+        let machines = try await makeMachines(["author", "reader"], MemoryDisk())
+        let (author, reader) = (machines[0], machines[1])
+        try await author.add(1...40)
+        try await MailboxMachine.settle(machines)
+        let full = try await log(of: author)
+        try await author.store.database.write { [store = author.store] db in
+            try store.fuse.set(db, FuseSetting(share: 0.1, records: 2))
+            try db.execute(
+                sql: "UPDATE grdb_sync_mailboxLog SET base = base + 4096 - segments, segments = 4096")
+        }
+        // A program that does not know the engine.
+        try await author.database.write { try $0.execute(sql: "DELETE FROM Item WHERE id < '3'") }
+        try await author.add(41...41)
+        let error = await #expect(throws: MailboxError.self) { try await author.sync() }
+        #expect(error?.code == .invalid)
+        #expect(error?.message.contains("holds back") == true)
+        #expect(try await log(of: author).log == full.log)
+        try await author.store.database.write { [store = author.store] db in
+            for alarm in try store.fuse.alarms(db) { try store.fuse.allow(db, alarm) }
+        }
+        try await author.sync()
+        #expect(try await log(of: author).log != full.log)
+        try await reader.sync()
+        try await MailboxMachine.expectEqual(machines)
+    }
+
+    /// Another one would be as long.
+    @Test func changesForWhichABaseLeavesNoPlaceAreTold() async throws {
+        let author = try await makeMachines(["author", "reader"], MemoryDisk())[0]
+        try await author.store.database.write {
+            try $0.execute(sql: "UPDATE grdb_sync_mailboxLog SET base = 4096, segments = 4096")
+        }
+        try await author.sync()
+        try await author.add(2...2)
+        let error = await #expect(throws: MailboxError.self) { try await author.sync() }
+        #expect(error?.message.contains("too large") == true)
+    }
 }

@@ -324,7 +324,7 @@ import Testing
         let peer = try await household.kitchen.peer(household.study)
         let names = [try RecordName(Self.item)]
         try await PeerZone(store: household.kitchen.store, peer: peer).write {
-            try $0.noteRefused($1, Refusal(names: names, reason: .readOnly))
+            try $0.noteRefused($1, Refusal(names: names, reason: .readOnly), in: .start)
         }
         try await household.kitchen.sync()
         #expect(try await household.kitchen.store.refusals.all().map(\.reason) == [.readOnly])
@@ -353,7 +353,7 @@ import Testing
         let peer = try await household.kitchen.peer(household.study)
         let names = [try RecordName("Item|~|2")]
         try await PeerZone(store: household.kitchen.store, peer: peer).write {
-            try $0.noteRefused($1, Refusal(names: names, reason: .readOnly))
+            try $0.noteRefused($1, Refusal(names: names, reason: .readOnly), in: .start)
         }
         // A head that is known may be older than what a session has said.
         #expect(try await household.kitchen.sync().segmentsPut == 0)

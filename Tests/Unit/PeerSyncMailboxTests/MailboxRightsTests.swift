@@ -201,4 +201,51 @@ import Testing
         try await household.studyWrites(8)
         #expect(household.ended == ["club"])
     }
+
+    /// Nobody can open the time of a head that says nothing.
+    @Test func aSessionKnowsBetterThanAnOlderHeadForNobody() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let household = try await Household(clock)
+        try await household.grant(.none)
+        try await household.grant(.none, in: "club")
+        try await household.study.sync()
+        clock.milliseconds += 3600 * 1000
+        try await household.grant(.write)
+        try await household.grant(.write, in: "club")
+        try await household.meet()
+        try await household.kitchen.sync()
+        #expect(try await household.rights() == [.write, .write])
+        #expect(try await household.problem() == "notShared")
+    }
+
+    /// The kitchen looks into the cellar only after the study has left something newer on the shelf.
+    @Test func anOlderHeadForNobodyInAnotherMailboxTakesNothingAway() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let household = try await Household(clock)
+        let disk = MemoryDisk()
+        func cellar(of machine: MailboxMachine) async throws -> Mailbox {
+            let entry = try await machine.store.mailboxes.add("cellar", location: "elsewhere")
+            return Mailbox(machine.engine, entry, in: MemoryStorage(disk))
+        }
+        let study = try await cellar(of: household.study)
+        let kitchen = try await cellar(of: household.kitchen)
+        for mailbox in [study, kitchen] { try await mailbox.syncOnce() }
+        try await household.grant(.none)
+        try await household.grant(.none, in: "club")
+        clock.milliseconds += 1000
+        try await study.syncOnce()
+        try await household.studyWrites(1)
+        #expect(try await household.rights() == [ZoneRights.none, ZoneRights.none])
+        try await household.grant(.write)
+        clock.milliseconds += 1000
+        try await household.studyWrites(2)
+        #expect(try await household.rights() == [.write, ZoneRights.none])
+        try await kitchen.syncOnce()
+        #expect(try await household.rights() == [.write, ZoneRights.none])
+        // The next one there counts.
+        try await household.grant(.none)
+        clock.milliseconds += 1000
+        for mailbox in [study, kitchen] { try await mailbox.syncOnce() }
+        #expect(try await household.rights() == [ZoneRights.none, ZoneRights.none])
+    }
 }

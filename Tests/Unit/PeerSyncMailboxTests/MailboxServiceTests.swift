@@ -201,6 +201,61 @@ import Testing
         #expect(told.failures.withLock { $0 } == [])
     }
 
+    /// Each of the two would otherwise follow the other one for ever.
+    @Test func thePassOfAnotherProgramIsNoNews() async throws {
+        try await withTemporaryDirectory { folder in
+            let (disk, identity) = (MemoryDisk(), Identity.generate())
+            let path = folder.appendingPathComponent("items.sqlite").path
+            let machine = try await MailboxMachine("a", disk, path: path, identity: identity)
+            let other = try await MailboxMachine("a", disk, path: path, identity: identity)
+            #expect(await machine.mailbox.hasNews())
+            try await MailboxMachine.settle([machine])
+            #expect(await !machine.mailbox.hasNews())
+            try await other.sync()
+            #expect(await !machine.mailbox.hasNews())
+            try await other.add(1...1)
+            #expect(await machine.mailbox.hasNews())
+            try await MailboxMachine.settle([machine])
+            #expect(await !machine.mailbox.hasNews())
+            try await other.database.write {
+                try $0.execute(sql: "INSERT INTO Item (id, title) VALUES ('2', 'nobody has taken this in')")
+            }
+            #expect(await machine.mailbox.hasNews())
+            try await MailboxMachine.settle([machine])
+            let study = Identity.generate().publicKey.bytes
+            _ = try await other.store.peers.add(key: study, name: "study")
+            #expect(await machine.mailbox.hasNews())
+            try await MailboxMachine.settle([machine])
+            try await other.store.assets.setPolicy(.none)
+            #expect(await machine.mailbox.hasNews())
+            try await MailboxMachine.settle([machine])
+            let photo = try #require(AssetHash([UInt8](repeating: 1, count: 32)))
+            try await other.store.assets.setWished([photo], true)
+            #expect(await machine.mailbox.hasNews())
+            try await MailboxMachine.settle([machine])
+            #expect(await !machine.mailbox.hasNews())
+            try await other.store.mailboxes.remove("shelf")
+            #expect(await machine.mailbox.hasNews())
+        }
+    }
+
+    /// What nobody has taken in was there when the pass began.
+    @Test func aWriteAfterAPassThatFailedIsNews() async throws {
+        let machine = try await MailboxMachine("a", MemoryDisk())
+        func insert(_ id: Int) async throws {
+            try await machine.database.write {
+                try $0.execute(sql: "INSERT INTO Item (id, title) VALUES ('\(id)', 'a title')")
+            }
+        }
+        try await insert(1)
+        machine.storage.faults.error = .unreachable
+        await #expect(throws: MailboxError.self) { try await machine.sync() }
+        // A storage that fails is spared.
+        #expect(await !machine.mailbox.hasNews())
+        try await insert(2)
+        #expect(await machine.mailbox.hasNews())
+    }
+
     /// A program that uses the mailbox all the time must not put everything again.
     @Test func nobodyPutsAnythingWhileAMailboxIsErased() async throws {
         let disk = MemoryDisk()

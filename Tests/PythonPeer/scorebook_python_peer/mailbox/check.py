@@ -6,7 +6,7 @@ from pathlib import Path
 from ..errors import PeerError
 from ..store import Store
 from .folder import Folder
-from .head import Head, open_head
+from .head import Head, OtherVersion, open_head
 from .reading import greatest_counters, head_name
 from .sealing import Author, Damaged
 from .section import ZoneSection
@@ -25,6 +25,9 @@ def check_mailbox(store: Store, path: Path, say: Callable[[str], None]) -> bool:
             continue
         try:
             name, signer, head = _find(store, folder, author, id, counter)
+        except OtherVersion as error:
+            say(f"the author {id.hex()}: {error}")
+            continue
         except Damaged as error:
             say(f"the author {id.hex()}: head {counter} is damaged: {error}")
             is_whole = False
@@ -32,7 +35,7 @@ def check_mailbox(store: Store, path: Path, say: Callable[[str], None]) -> bool:
         if head is None:
             say(f"the author {id.hex()}: head {counter} says nothing to this machine")
             continue
-        problems = list(head.left_out)
+        problems = []
         for section in head.zones:
             problems += [*_log_problems(folder, signer, section), *_file_problems(folder, signer, section)]
             say(

@@ -3,7 +3,7 @@
 import hashlib
 import random
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..errors import Malformed
 from ..household import Household
@@ -26,6 +26,8 @@ from .sealing import (
 )  # fmt: skip
 from .section import ZoneSection
 
+LAST_VERSION = 31
+"""The last version that may come: a greater first byte is damage (mailbox.md 12)."""
 SLOTS_LIMIT, SLOT_LIMIT = 1025, 65_537
 SECTIONS_LIMIT, SECTION_LIMIT = 66, 4 << 20
 SLOTS_STEP = 8
@@ -34,7 +36,7 @@ ZONE, HOUSEHOLD = 1, 2
 
 
 class OtherVersion(Damaged):
-    """A head of another version of the format: it is ignored."""
+    """A head of a later version of the format: it is ignored."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,12 @@ class Slot:
 
     core_key: bytes
     verification_key: bytes
-    sections: dict[int, tuple[Right, bytes]]
-    """What the reader may do in the zone, and the key, by the number of the section."""
+    sections: list[tuple[int, Right, bytes]]
+    """The number of each section, what the reader may do in the zone, and the key."""
 
     def encode(self) -> bytes:
         writer = Writer().put(self.core_key).put(self.verification_key).varint(len(self.sections))
-        for number, (rights, key) in self.sections.items():
+        for number, rights, key in self.sections:
             writer.varint(number).u8(rights).put(key)
         return writer.data()
 
@@ -56,12 +58,12 @@ class Slot:
     def read(cls, content: bytes, number_of_sections: int) -> "Slot":
         reader = Reader(content)
         core_key, verification_key = reader.take(32), reader.take(32)
-        sections = {}
+        sections = []
         for _ in range(reader.count(SECTIONS_LIMIT)):
             number, rights = reader.count(number_of_sections), reader.u8()
             if rights not in set(Right):
                 raise Damaged("a slot has unknown rights")
-            sections[number] = Right(rights), reader.take(32)
+            sections.append((number, Right(rights), reader.take(32)))
         return cls(core_key, verification_key, sections)
 
 
@@ -76,8 +78,6 @@ class Head:
     rights: list[Right]
     """What the reader may do in each of these zones."""
     household: Household | None
-    left_out: list[str] = field(default_factory=list)
-    """What is damaged, as sentences; nothing of that is used."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ class Parts:
             raise Damaged("a head is too large")
         reader = Reader(content)
         try:
-            if reader.u8() != VERSION:
-                raise OtherVersion("a head is of another version of the format")
+            if (version := reader.u8()) != VERSION:
+                is_later = VERSION < version <= LAST_VERSION
+                raise (OtherVersion if is_later else Damaged)("a head is of another version of the format")
             number, length = reader.count(SLOTS_LIMIT), reader.count(SLOT_LIMIT)
             slots = [reader.take(length) for _ in range(number)]
             sections = [reader.take(reader.count(SECTION_LIMIT)) for _ in range(reader.count(SECTIONS_LIMIT))]
@@ -128,29 +129,31 @@ def open_head(reader: Author, author_key: bytes, author_id: bytes, counter: int,
 def _open_parts(slot: Slot, parts: Parts, author_key: bytes, author_id: bytes, counter: int) -> Head:
     core_place = place(Kind.CORE, author_key, author_id, counter)
     plaintext = unseal(slot.core_key, core_place, parts.core)
-    core = Reader(plaintext)
-    time = core.varint()
-    said = plaintext[: len(plaintext) - core.left]
-    if not is_signed(slot.verification_key, core.take(SIGNATURE_BYTES), _signed(core_place, parts.before_core, said)):
+    # What a later version says beside the time stands before the signature.
+    said, signature = plaintext[:-SIGNATURE_BYTES], plaintext[-SIGNATURE_BYTES:]
+    if not is_signed(slot.verification_key, signature, _signed(core_place, parts.before_core, said)):
         raise Damaged("the signature of a head is wrong")
-    zones, rights, household, left_out = [], [], None, []
-    for number, (right, key) in sorted(slot.sections.items()):
-        try:
-            content = Reader(unseal(key, place(Kind.SECTION, author_key, author_id, counter), parts.sections[number]))
-            kind = content.u8()
-            if kind == ZONE and right != Right.NOTHING:
-                zones.append(ZoneSection.read_from(content))
-                rights.append(right)
-            elif kind == HOUSEHOLD:
-                household = Household.read(content)
-        except (Damaged, Malformed) as error:
-            left_out.append(f"section {number}: {error}")
-    return Head(counter, time, slot.verification_key, zones, rights, household, left_out)
+    time = Reader(said).varint()
+    section_place = place(Kind.SECTION, author_key, author_id, counter)
+    zones, rights, household = [], [], None
+    for number, right, key in sorted(slot.sections):
+        content = Reader(unseal(key, section_place, parts.sections[number]))
+        kind = content.u8()
+        if kind == ZONE:
+            if right == Right.NOTHING:
+                raise Damaged("a slot names a zone without rights")
+            zones.append(ZoneSection.read_from(content))
+            rights.append(right)
+        elif kind == HOUSEHOLD:
+            household = Household.read(content)
+    if len({zone.zone for zone in zones}) < len(zones):
+        raise Damaged("a head has a zone twice")
+    return Head(counter, time, slot.verification_key, zones, rights, household)
 
 
-def _signed(core_place: bytes, before_core: bytes, time: bytes) -> bytes:
+def _signed(core_place: bytes, before_core: bytes, said: bytes) -> bytes:
     hash = hashlib.blake2b(before_core, digest_size=32).digest()
-    return Writer().text("scorebook-peer mailbox head").put(core_place).put(hash).put(time).data()
+    return Writer().text("scorebook-peer mailbox head").put(core_place).put(hash).put(said).data()
 
 
 class Chance:
@@ -174,7 +177,9 @@ class Draft:
     told: set[bytes]
     """Those with whom the household is shared."""
 
-    def seal(self, author: Author, counter: int, time: int, chance: Chance | None = None) -> bytes:
+    def seal(
+        self, author: Author, counter: int, time: int, chance: Chance | None = None, later_fields: bytes = b""
+    ) -> bytes:  # fmt: skip
         chance = chance or Chance()
         draw = chance.draw
         plain = [bytes((ZONE,)) + zone.encode() for zone in self.zones]
@@ -192,7 +197,7 @@ class Draft:
         for section in sections:
             writer.sized(section)
         core_place = place(Kind.CORE, author.key, author.id, counter)
-        said = Writer().varint(time).data()
+        said = Writer().varint(time).data() + later_fields
         core = said + author.sign(_signed(core_place, writer.data(), said))
         return writer.data() + seal(core_key, core_place, core, draw(NONCE_BYTES))
 
@@ -204,9 +209,9 @@ class Draft:
             key = author.slot_key(author.key, reader, counter)
             if key is None:
                 continue
-            opens = {number: (rights, keys[number]) for number, rights in zones.items()}
+            opens = [(number, rights, keys[number]) for number, rights in zones.items()]
             if reader in self.told and self.household is not None:
-                opens[len(self.zones)] = (Right.NOTHING, keys[-1])
+                opens.append((len(self.zones), Right.NOTHING, keys[-1]))
             plain[key] = Slot(core_key, author.verification_key, opens).encode()
         padded = padded_length(max((len(content) for content in plain.values()), default=0))
         slot_place = place(Kind.SLOT, author.key, author.id, counter)

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from ..store import Store
+from ..names import ZoneID
+from ..store import Store, Zone
 from ..tokens import Token
+from ..wire import Reader, Writer
 from .section import HasRead
 
 BUILDING, NAMED, OLD = "building", "named", "old"
@@ -20,10 +22,11 @@ BUILDING, NAMED, OLD = "building", "named", "old"
 TABLES = """
 CREATE TABLE IF NOT EXISTS mailbox (
     number INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE, counter INTEGER NOT NULL DEFAULT 0, said BLOB,
-    missing INTEGER NOT NULL DEFAULT 0, overtaken INTEGER NOT NULL DEFAULT 0, headHash BLOB);
+    missing INTEGER NOT NULL DEFAULT 0, overtaken INTEGER NOT NULL DEFAULT 0, overtakenAt INTEGER NOT NULL DEFAULT 0,
+    headHash BLOB);
 CREATE TABLE IF NOT EXISTS mailboxLog (
-    mailbox INTEGER NOT NULL, zone INTEGER NOT NULL, log BLOB PRIMARY KEY, history BLOB NOT NULL, role TEXT NOT NULL,
-    whole INTEGER NOT NULL, base INTEGER NOT NULL DEFAULT 0, position BLOB NOT NULL, count INTEGER NOT NULL DEFAULT 0,
+    mailbox INTEGER NOT NULL, zone INTEGER NOT NULL, log BLOB PRIMARY KEY, zoneID BLOB NOT NULL, history BLOB NOT NULL,
+    role TEXT NOT NULL, whole INTEGER NOT NULL, base INTEGER NOT NULL DEFAULT 0, position BLOB NOT NULL, count INTEGER NOT NULL DEFAULT 0,
     sum BLOB NOT NULL, retired INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mailboxSegment (
     log BLOB NOT NULL, number INTEGER NOT NULL, token BLOB NOT NULL, size INTEGER NOT NULL,
@@ -53,6 +56,8 @@ class Log:
     """A log of this machine, as far as it is written."""
 
     id: bytes
+    zone_id: ZoneID
+    """That of the zone when the log began: it stands in each segment."""
     history: bytes
     whole: bool
     base: int
@@ -138,8 +143,15 @@ class Memory:
         """The counter of a head that this store had not put, and went beyond; 0 if there was none."""
         return self._get("overtaken")
 
-    def note_overtaken(self, counter: int) -> None:
-        self._set("overtaken", counter)
+    @property
+    def overtaken_at(self) -> int:
+        """When that head was found, in milliseconds since 1970."""
+        return self._get("overtakenAt")
+
+    def note_overtaken(self, counter: int, time: int) -> None:
+        with self.transaction():
+            self._set("overtaken", counter)
+            self._set("overtakenAt", time)
 
     def forget_all(self) -> None:
         """The user adds the mailbox anew."""
@@ -156,14 +168,17 @@ class Memory:
 
     def logs(self, zone: int, role: str) -> list[Log]:
         rows = self._db.execute(
-            "SELECT log, history, whole, base, position, count, sum, retired FROM mailboxLog"
+            "SELECT log, zoneID, history, whole, base, position, count, sum, retired FROM mailboxLog"
             " WHERE mailbox = ? AND zone = ? AND role = ?",
             (self._number, zone, role),
         ).fetchall()
         return [
-            Log(id, history, bool(whole), base, Token.decode(position), count, sum, self._segments(id), retired)
-            for id, history, whole, base, position, count, sum, retired in rows
-        ]
+            Log(
+                id, ZoneID.read(Reader(zone_id)), history, bool(whole), base, Token.decode(position), count, sum,
+                self._segments(id), retired,
+            )
+            for id, zone_id, history, whole, base, position, count, sum, retired in rows
+        ]  # fmt: skip
 
     def log(self, zone: int, role: str) -> Log | None:
         return next(iter(self.logs(zone, role)), None)
@@ -172,16 +187,20 @@ class Memory:
         rows = self._db.execute("SELECT token, size FROM mailboxSegment WHERE log = ? ORDER BY number", (log,))
         return [(Token.decode(token), size) for token, size in rows]
 
-    def begin_log(self, zone: int, history: bytes, whole: bool, start: Token) -> None:
+    def begin_log(self, zone: Zone, history: bytes, whole: bool, start: Token) -> None:
         """A log with nothing in it, in the place of one that was begun and is not whole."""
         with self.transaction():
-            for begun in self.logs(zone, BUILDING):
+            for begun in self.logs(zone.number, BUILDING):
                 self.drop_log(begun.id)
             query = (
-                "INSERT INTO mailboxLog (mailbox, zone, log, history, role, whole, position, sum)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO mailboxLog (mailbox, zone, log, zoneID, history, role, whole, position, sum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
             )
-            row = (self._number, zone, secrets.token_bytes(16), history, BUILDING, whole, start.encode(), bytes(32))
+            id, zone_id = secrets.token_bytes(16), Writer()
+            zone.id.write(zone_id)
+            row = (
+                self._number, zone.number, id, zone_id.data(), history, BUILDING, whole, start.encode(), bytes(32)
+            )  # fmt: skip
             self._db.execute(query, row)
 
     def drop_log(self, log: bytes) -> None:

@@ -1,6 +1,7 @@
 """Reading the heads and logs of others (mailbox.md 6, 7, 8)."""
 
 import re
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -115,9 +116,10 @@ class MailboxReader:
     def _open_listed(self, listed: dict[bytes, int], told: set[bytes]) -> None:
         # One that was forgotten is heard again.
         known = {author: counter if content else counter - 1 for author, counter, _, content in self._memory.heads()}
-        new = [author for author in listed if author not in known][: max(AUTHORS_LIMIT - len(known), 0)]
-        for author in [*(author for author in listed if author in known), *sorted(new)]:
-            if author == self._author.id or listed[author] <= known.get(author, -1) or author in told:
+        new = list(listed.keys() - {*known, *told, self._author.id})
+        secrets.SystemRandom().shuffle(new)
+        for author in [*(author for author in listed if author in known), *new[: max(AUTHORS_LIMIT - len(known), 0)]]:
+            if listed[author] <= known.get(author, -1) or author in told:
                 continue
             content = self._folder.get(head_name(author, listed[author]))
             if content is None:
@@ -143,14 +145,12 @@ class MailboxReader:
     def _open(self, author: bytes, counter: int, content: bytes) -> None:
         # Of a machine that is known as an author, nobody else can write under another id.
         known_keys = {key: known for known, _, key, _ in self._memory.heads()}
-        for key, name in self._store.peers().items():
+        for key in self._store.peers():
             if known_keys.get(key, author) != author:
                 continue
             head = open_head(self._author, key, author, counter, content)
             if head is None:
                 continue
-            for sentence in head.left_out:
-                self._tell(f"the head of {name} is damaged: {sentence}")
             self._memory.keep_head(author, counter, key, content)
             self._new.add(key)
             self.heads[key] = PeerHead(Signer(key, author, head.verification_key), head)

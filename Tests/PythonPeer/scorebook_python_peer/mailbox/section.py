@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from ..names import NAME_BYTES, ZoneID, check_record_name
 from ..tokens import GENERATION_LIMIT, START, Token
+from ..values import ASSET_SIZE_LIMIT
 from ..wire import Reader, Writer
 from .sealing import NOTHING, Damaged
 
@@ -73,7 +74,7 @@ class ZoneSection:
     """The sequences of the tokens of the segments, from the last one of the base on."""
     covered: Token
     generations: list[tuple[bytes, int]]
-    """Each with its first number, ascending."""
+    """Each with its first number, not descending; of equal ones the last counts."""
     forgotten: int
     count: int
     sum: bytes
@@ -127,18 +128,18 @@ class ZoneSection:
         generations = [
             (reader.take(reader.count(GENERATION_LIMIT)), reader.varint()) for _ in range(reader.count(MANY_LIMIT))
         ]
-        if any(one[1] >= other[1] for one, other in zip(generations, generations[1:])):
-            raise Damaged("generations do not ascend")
+        if any(one[1] > other[1] for one, other in zip(generations, generations[1:])):
+            raise Damaged("generations descend")
         forgotten, count, sum = reader.varint(), reader.varint(), reader.take(32)
         readers = [reader.u64() for _ in range(reader.count(MANY_LIMIT))]
-        if any(one >= other for one, other in zip(readers, readers[1:])):
-            raise Damaged("readers do not ascend")
         read = [_read_has_read(reader) for _ in range(reader.count(MANY_LIMIT))]
         file_keys = [(reader.take(16), reader.take(32)) for _ in range(reader.count(FILE_KEYS_LIMIT))]
         offered = [
             Offer(reader.take(32), reader.varint(), reader.count(len(file_keys)))
             for _ in range(reader.count(FILES_LIMIT))
         ]
+        if any(offer.size > ASSET_SIZE_LIMIT for offer in offered):
+            raise Damaged("an offered file is too large")
         wanted = [reader.take(32) for _ in range(reader.count(FILES_LIMIT))]
         return cls(
             zone, history, log, log_key, whole, base, segments, ends, covered, generations, forgotten, count, sum,

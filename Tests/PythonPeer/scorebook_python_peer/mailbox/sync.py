@@ -15,6 +15,7 @@ from .writing import MailboxWriter
 
 OLD_LOG_MILLISECONDS = 7 * 86_400_000
 MISSING_LIMIT = 3
+SUSPICION_MILLISECONDS = 7 * 86_400_000
 
 
 class MailboxSync:
@@ -58,14 +59,17 @@ class MailboxSync:
 
     def _look_at_own_head(self, listed: dict[bytes, int]) -> tuple[bool, bool]:
         """Whether another machine has this key, and whether this store was restored."""
-        there = listed.get(self._author.id, 0)
+        there, now = listed.get(self._author.id, 0), self._store.now()
+        is_long_ago = not 0 <= now - self._memory.overtaken_at < SUSPICION_MILLISECONDS
+        if self._memory.overtaken and there == self._memory.counter and is_long_ago:
+            self._memory.note_overtaken(0, 0)
         if there <= self._memory.counter:
             return False, False
         if self._memory.overtaken and self._memory.counter > self._memory.overtaken:
             self._tell("two machines have one key: this one reads, and writes no more")
             return True, False
         self._tell("this store was restored: its log begins a new history")
-        self._memory.note_overtaken(there)
+        self._memory.note_overtaken(there, now)
         return False, True
 
     def _is_head_damaged(self) -> bool:

@@ -109,7 +109,7 @@ class MailboxWriter:
         is_whole = new.is_whole or (former is not None and former.whole and not self._is_known_to_all(zone, former))
         # It is not the first of the zone if nobody might read there for a while.
         is_whole |= given_up is not None
-        self._memory.begin_log(zone.number, history, is_whole, START._replace(horizon=self._store.forgotten(zone.number)))
+        self._memory.begin_log(zone, history, is_whole, START._replace(horizon=self._store.forgotten(zone.number)))
         if named is not None and not is_whole:
             begun = self._memory.log(zone.number, BUILDING)
             for peer, peer_history in self._memory.left_out(named.id).items():
@@ -118,6 +118,8 @@ class MailboxWriter:
             self._tell(f"the log of {zone.title} begins anew: {new.why}")
 
     def _why_new(self, zone: Zone, log: Log) -> NewLog | None:
+        if log.zone_id != zone.id:
+            return NewLog("the zone has another id", True, True)
         last = log.segments[-1][0] if log.segments else log.position
         if not self._store.gave_out(last) or not self._store.gave_out(log.position):
             return NewLog("the tokens of this store became void", True, True)
@@ -300,8 +302,11 @@ class MailboxWriter:
         writer = Writer()
         for section in draft.zones:
             section.zone.write(writer)
+            writer.varint(section.forgotten)
             for replica in section.readers:
                 writer.u64(replica)
+            for entry in section.read:
+                writer.u64(entry.replica).put(entry.log)
             for offer in section.offered:
                 writer.put(offer.hash).varint(offer.key)
             for hash in section.wanted:
