@@ -288,6 +288,15 @@ def pairs_as_caller(kit: Kit) -> None:
     equal(kit.third.digest(), kit.first.digest())
 
 
+@check(IS_CALLED, "4.4", "it introduces nobody who gives it a zone only")
+def host_of_a_zone(kit: Kit) -> None:
+    kit.host.run("zone", "attic")
+    with kit.listen(kit.host, "--pair", "--zone", "attic") as listening:
+        kit.hook.do("connect", listening.address, listening.code())
+    kit.call(kit.first)
+    assert kit.host.name not in kit.first.run("peers"), "it brought the machine into its household"
+
+
 @check(IS_CALLED, "7.2", "its second session moves nothing")
 def calls_again(kit: Kit) -> None:
     with kit.listen(kit.first) as listening:

@@ -85,12 +85,17 @@ async def _unpaired(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
     return await probe.outcome()
 
 
+async def _stranger_out_of_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, store: Store) -> str:
+    return await Probe(await Channel.call(reader, writer, KeyPair.generate()), store).outcome()
+
+
 section("3.2")
 handshake_case("bytes in payload 3", ALIVE, _later_payloads)
 section("3.6")
 handshake_case("silence after the handshake", "closes after 20 s", _silent_stranger)
 section("4.1")
 handshake_case("a hello of a stranger", "error 4", _unpaired)
+handshake_case("a ping of a stranger", "error 2", _stranger_out_of_turn)
 
 
 # The same, with the other side as the caller.

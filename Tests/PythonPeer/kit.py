@@ -50,9 +50,9 @@ class Kit:
         self.own_host = own_host or _host_towards(address)
         self.directory = directory
         # The first is paired with the tried machine, the second with the first alone; the third is called by the tried one,
-        # and the stranger never becomes its peer.
-        self.first, self.second, self.third, self.stranger = (
-            Python(directory, f"kit-{name}") for name in ("first", "second", "third", "stranger")
+        # the host gives it a zone only, and the stranger never becomes its peer.
+        self.first, self.second, self.third, self.host, self.stranger = (
+            Python(directory, f"kit-{name}") for name in ("first", "second", "third", "host", "stranger")
         )
 
     @property

@@ -108,6 +108,8 @@ case("ping in the place of a hello", UNEXPECTED, "hello_due", Ping(b"12345678"))
 case("open in the place of a hello", UNEXPECTED, "hello_due", Open(Union.NONE, {}))
 case("a long message before the hello", MALFORMED, "first", encode_varint(65_537))
 case("unknown, then hello, then open", ALIVE, "first", raw(99, b""), lambda p: p.hello(), lambda p: p.no_open())
+case("pongs before the hello and before the open", ALIVE, "first",
+    Pong(b"12345678"), lambda p: p.hello(), Pong(b"12345678"), lambda p: p.no_open())  # fmt: skip
 case("a ping in the place of the open", UNEXPECTED, "greet", Ping(b"12345678"))
 case("a pairing share without a code", "error 5", "first", PairingShare(bytes(32)))
 case("a hello that ends early", MALFORMED, "hello_due", raw(1, b"\0"))
@@ -178,6 +180,7 @@ case("a zone that the session does not have", MALFORMED, "run", Acknowledge(1, S
 case("a zone of 64", MALFORMED, "run", Acknowledge(64, START))
 case("an acknowledgement of nothing", UNEXPECTED, "run", Acknowledge(0, ENTRY_TOKEN))
 case("a generation of 33 bytes", MALFORMED, "run", Acknowledge(0, Token(bytes(33), 1)))
+case("a horizon that is the sequence", MALFORMED, "run", Acknowledge(0, Token(b"probe", 7, 7)))
 section("7.7")
 case("resync of round 0", ALIVE, "run", Resync(0, 0))
 case("resync of round 2^30", MALFORMED, "run", Resync(0, 1 << 30))

@@ -14,6 +14,7 @@ import tempfile
 import time
 import traceback
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import mailbox_scenarios  # noqa: F401 - its scenarios join the list
@@ -32,6 +33,10 @@ from machines import (
 )  # fmt: skip
 from reference import SCENARIOS, Reference, imported, scenario
 from samples import GAME, ODD_VALUES, PERSON, PICTURE
+from scorebook_python_peer.messages import ZONES_LIMIT
+from scorebook_python_peer.names import ZoneID
+from scorebook_python_peer.store import Store
+from scorebook_python_peer.values import asset, asset_of
 
 
 @scenario
@@ -293,6 +298,7 @@ def live_reference_listens(directory: Path) -> None:
     pair(python, reference)
     with reference.listen() as listening, python.start("connect", listening.address) as calling:
         calling.wait_for("in sync")
+        python.run("zone", "attic")  # for nobody, so it changes nothing between the two
         _changes_arrive(python, reference)
         calling.stop()
         equal(calling.process.returncode, 0)
@@ -385,6 +391,28 @@ def asset_missing_then_there(directory: Path) -> None:
         whole.write_bytes(content)
         whole.replace(kept)
         eventually(lambda: json.loads(reference.run("status", "--json"))["assets"]["missing"] == 0)
+
+
+@scenario
+def asset_that_is_too_short(directory: Path) -> None:
+    """A record says a greater size than the file has. The file is there, so nobody says later that it has come."""
+    python, reference = Python(directory, "python"), Reference(directory, "reference")
+    picture = directory / "box.png"
+    picture.write_bytes(PICTURE)
+    python.run("put", GAME, "name=text:Pictured", f"thumbnail=asset:{picture}")
+    store = Store(python.store)
+    kept = asset_of(store.state(GAME).fields["thumbnail"].value)
+    store.put(GAME, {"thumbnail": asset(replace(kept, size=kept.size + 1000))})
+    store.close()
+    pair(reference, python)
+    with python.listen("--trace") as listening, reference.start("connect", listening.address):
+        listening.running.wait_for("<- AssetRequest")
+        for name in ("first", "second", "third"):
+            python.run("put", GAME, f"name=text:{name}")
+            eventually(lambda: reference.fields(GAME)["name"] == name)
+        listening.running.wait_for("-> BatchMessage.*third")
+        assert "AssetsAvailable" not in listening.running.output, listening.running.output
+    equal(json.loads(reference.run("status", "--json"))["assets"]["missing"], 1)
 
 
 @scenario
@@ -599,6 +627,19 @@ def beside(directory: Path) -> None:
     with reference.listen() as listening:
         python.connect(listening.address)
     sync(other, python)
+
+
+@scenario
+def no_room_beside(directory: Path) -> None:
+    """A caller with as many zones as a store may have does not choose beside."""
+    python, reference, _, _ = _both_have_data(directory)
+    store = Store(python.store)
+    for number in range(1, ZONES_LIMIT):
+        store.add_zone(ZoneID(f"zone {number}", store.replica), f"zone {number}")
+    store.close()
+    with reference.listen("--pair") as listening:
+        said = python.fails("connect", listening.address, "--once", "--beside", "--code", listening.code())
+    assert "at most 64 zones" in said, said
 
 
 @scenario

@@ -114,7 +114,9 @@ actor AssetSession {
         case .assetMissing(let hash): try isMissing(hash)
         case .assetsAvailable(let hashes): areAvailable(hashes)
         case .assetsWanted(let wanted): received(wanted)
-        default: break
+        case .hello, .pairingShare, .pairingTag, .open, .begin, .batch, .acknowledge, .refuse, .digest,
+            .resync, .reconcile, .household, .householdSet, .ping, .pong, .error, .goodbye, .unknown:
+            break
         }
     }
 

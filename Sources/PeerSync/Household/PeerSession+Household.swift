@@ -32,7 +32,7 @@ extension PeerSession {
         let told = Message.HouseholdSet(
             set: set, port: engine.listeningPort ?? 0,
             addresses: MemberAddresses.told(known, over: address))
-        parts.withLock { $0.toldHousehold = digest }
+        parts.withLock { $0.sentHousehold = digest }
         return take { $0.householdTold(told) }
     }
 
@@ -43,7 +43,7 @@ extension PeerSession {
         // The peer has answered a digest that was news, and lacks what this machine has. A side that takes nothing answers
         // nothing, and nobody tells the same twice: otherwise two sides whose sets never become equal would go on for ever.
         let (share, _, digest) = try await household.shared(with: peer)
-        let isNews = share == .all && parts.withLock { $0.toldHousehold } != digest
+        let isNews = share == .all && parts.withLock { $0.sentHousehold } != digest
         let answer = isNews ? try await tellHousehold(unless: told.set.digest) : []
         try await household.noteAddresses(
             MemberAddresses.heard(told, from: peer.publicKey, at: address, isCaller: purpose.call == nil),

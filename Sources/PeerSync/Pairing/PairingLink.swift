@@ -12,6 +12,8 @@ public struct PairingLink: Sendable, Equatable, CustomStringConvertible {
     /// The most addresses.
     public static let addressLimit = 8
     private static let beginning = "peer-sync:pair?v=1"
+    /// The keys of the parts that this version reads.
+    private static let keys: Set<Substring> = ["app", "code", "key", "at"]
 
     /// The app whose machines pair.
     public let app: AppID
@@ -56,10 +58,12 @@ public struct PairingLink: Sendable, Equatable, CustomStringConvertible {
         guard text.utf8.count <= Self.greatestSize, text.hasPrefix(Self.beginning + "&") else { return nil }
         var values: [Substring: [String]] = [:]
         for part in text.dropFirst(Self.beginning.count + 1).split(separator: "&") {
-            guard let equals = part.firstIndex(of: "="),
-                let value = part[part.index(after: equals)...].removingPercentEncoding
+            let key = part.prefix { $0 != "=" }
+            guard Self.keys.contains(key) else { continue }
+            guard key.endIndex < part.endIndex,
+                let value = part[key.endIndex...].dropFirst().removingPercentEncoding
             else { return nil }
-            values[part[..<equals], default: []].append(value)
+            values[key, default: []].append(value)
         }
         guard let app = values["app"]?.first.flatMap({ try? AppID($0) }),
             let code = values["code"]?.first.flatMap({ try? PairingCode($0) }),

@@ -145,7 +145,10 @@ extension Message {
         case .refuse(let refuse): refuse.names.reduce(256) { $0 + $1.description.utf8.count + 64 }
         case .householdSet(let told):
             told.addresses.reduce(256 + told.set.count * 350) { $0 + $1.address.utf8.count + 100 }
-        default: 256
+        case .hello, .pairingShare, .pairingTag, .open, .begin, .batch, .acknowledge, .digest, .resync,
+            .assetRequest, .assetChunk, .assetMissing, .assetsAvailable, .assetsWanted, .household, .ping,
+            .pong, .error, .goodbye, .unknown:
+            256
         }
     }
 }

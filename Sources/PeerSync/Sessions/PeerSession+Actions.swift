@@ -56,8 +56,8 @@ extension PeerSession {
             return try await zone(number).begin(heldByPeer: held, peerTakesWrites: peerTakesWrites)
         case .noteBegun(let number, let token): try await zone(number).noteBegun(at: token)
         case .zone(let number, let action): return try await zone(number).perform(action)
-        case .noteRefused(let number, let reason, let names):
-            try await zone(number).noteRefused(names, reason: reason)
+        case .noteRefused(let number, let reason, let names, let batch):
+            try await zone(number).noteRefused(names, reason: reason, in: batch)
         case .noteInSync(let number, let digest): return try await zone(number).noteInSync(digest)
         case .file(let message): try await files?.received(message)
         case .readHousehold: return try await readHousehold()

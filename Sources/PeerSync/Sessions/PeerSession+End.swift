@@ -82,10 +82,7 @@ extension PeerSession {
     /// Notes that a machine that this one calls takes it for no peer, once: nobody else would tell the user, and what was written here waits.
     private func noteRefusal(_ failure: PeerSyncError, by peer: Peer) async {
         // Whom somebody has introduced may not have heard of this machine yet.
-        let isNews =
-            failure.code == .removed
-            || failure.code == .notPaired && (peer.introducedBy == nil || peer.lastSeen != nil)
-        guard isNews else { return }
+        guard failure.code == .removed || failure.code == .notPaired && peer.awaitsChanges else { return }
         do {
             let isTold = try await engine.store.peers.noteRefusal(
                 engine.words.explanation(failure), code: failure.code.description, by: peer)

@@ -42,7 +42,7 @@ final class PeerSession: Sendable {
         var hasProof = false
         var peer: Peer?
         /// The digest of the last whole set of the household that this side has sent.
-        var toldHousehold: [UInt8]?
+        var sentHousehold: [UInt8]?
         var entry: Connections.Entry?
         /// Lets the session hear of the user's decisions.
         var settings: Registry<@Sendable () async -> Void>.Membership?
@@ -185,11 +185,15 @@ final class PeerSession: Sendable {
             case .handshake: deadlines.handshake
             case .greeting: deadlines.greeting
             case .decision: deadlines.decision
+            case .work: deadlines.handling
             case .silence: deadlines.silence
             case .farewell: deadlines.farewell
             }
         watchdog.watch(timeout, within: time, isNew: isNew)
     }
+
+    /// Sets the deadline when something has come, under the lock as ``take(_:)`` does.
+    private func watchAnew() { update { watch($0.timeout, isNew: true) } }
 
     // MARK: Running
 
@@ -218,13 +222,12 @@ final class PeerSession: Sendable {
     ) async {
         var bytes = InboundBytes(inbound)
         do {
-            let (ciphers, frames) = try await Handshake.run(
+            let (ciphers, frames, sent) = try await Handshake.run(
                 purpose.role, app: engine.app, identity: engine.identity,
                 expecting: purpose.call?.expected ?? .anyone, reader: &bytes, outbound: outbound)
             parts.withLock { $0.hasProof = true }
             onProof()
-            // The handshake's own frames: three of fixed sizes, apart from the version that the payload names.
-            statistics.update { $0.bytesSent += purpose.role == .initiator ? 108 : 98 }
+            statistics.update { $0.bytesSent += sent }
             let reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))
             await converse(reader, ciphers, outbound)
         } catch {
@@ -264,14 +267,14 @@ final class PeerSession: Sendable {
 
     private func read(_ reader: inout MessageReader) async {
         while true {
-            let (limit, timeout, isOver) = update { ($0.maximumMessage, $0.timeout, $0.isOver) }
+            let (limit, isOver) = update { ($0.maximumMessage, $0.isOver) }
             if isOver { return }
             reader.limit = limit
-            watch(timeout, isNew: true)
+            watchAnew()
             let message: Message?
             do {
                 // A long message on a slow line is no silence.
-                message = try await reader.next { self.watch(timeout, isNew: true) }
+                message = try await reader.next { self.watchAnew() }
             } catch {
                 // What came before must not be lost, nor the reason why this side closed the connection.
                 await settle()

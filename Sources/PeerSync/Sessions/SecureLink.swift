@@ -66,23 +66,29 @@ package struct InboundBytes {
 
 /// The Noise handshake over a connection.
 package enum Handshake {
-    /// - Returns: the ciphers, and the bytes that have already come after the handshake.
+    /// - Returns: the ciphers, the bytes that have already come after the handshake, and how many bytes this side has sent.
     package static func run(
         _ role: NoiseHandshake.Role, app: AppID, identity: Identity,
         expecting expected: ExpectedMachine = .anyone,
         reader: inout InboundBytes, outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-    ) async throws -> (ciphers: TransportCiphers, frames: FrameDecoder) {
+    ) async throws -> (ciphers: TransportCiphers, frames: FrameDecoder, sent: Int) {
+        var sent = 0
         var handshake = LinkHandshake(
             role: role, app: app, staticKey: identity.keyPair, expecting: expected)
-        if let opening = try handshake.start() { try await outbound.write(opening) }
+        if let opening = try handshake.start() {
+            try await outbound.write(opening)
+            sent += opening.readableBytes
+        }
         while true {
             while let step = try handshake.next() {
                 switch step {
-                case .send(let bytes): try await outbound.write(bytes)
+                case .send(let bytes):
+                    try await outbound.write(bytes)
+                    sent += bytes.readableBytes
                 case .refuse(let bytes, let error):
                     try await outbound.write(bytes)
                     throw error
-                case .done(let ciphers, let frames): return (ciphers, frames)
+                case .done(let ciphers, let frames): return (ciphers, frames, sent)
                 }
             }
             guard let more = try await reader.next() else { throw HandshakeCut() }

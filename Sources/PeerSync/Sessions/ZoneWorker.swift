@@ -133,7 +133,7 @@ final class ZoneWorker: Sendable {
     ) async throws {
         guard !batch.isLast else { return setUnsent { _ in nil } }
         // Others may have been written since the count. What a whole copy leaves out or has beyond the count stays so to its end.
-        if let left = unsent.withLock({ $0 }), left > batch.records.count || place.isInWholeCopy {
+        if let left = unsent.withLock({ $0 }), left > batch.records.count || place.isInOrderOfName {
             return setUnsent { _ in left - batch.records.count }
         }
         let count = try await peerZone.read {
@@ -178,7 +178,6 @@ final class ZoneWorker: Sendable {
         var next = await arrived.first()
         while let first = next {
             let applied = try await apply(first, limit: limit)
-            for refusal in applied.refusals { try tell(refusal) }
             if applied.arrived.count > 0 {
                 engine.onEvent(.changed(name: peerName, zone: nameIfNotDefault, applied.arrived))
             }
@@ -186,7 +185,11 @@ final class ZoneWorker: Sendable {
                 engine.onEvent(
                     .withheld(name: peerName, zone: nameIfNotDefault, count: applied.withheldCount))
             }
-            await session.handle { $0.applied(applied.batches, zone: self.number) }
+            // The peer knows by the acknowledgements of which batch a refusal is.
+            for (batch, refusals) in zip(applied.batches, applied.refusals) {
+                for refusal in refusals { try tell(refusal) }
+                await session.handle { $0.applied(batch, zone: self.number) }
+            }
             arrived.settle(applied.batches.count)
             limit = min(limit * 2, CommitLimit.batches)
             await session.stopIfDone()
@@ -197,7 +200,8 @@ final class ZoneWorker: Sendable {
     private struct Applied {
         /// The batches that are durable, without their records.
         var batches: [ChangeBatch] = []
-        var refusals: [Refusal] = []
+        /// What was refused of each batch.
+        var refusals: [[Refusal]] = []
         var arrived = ArrivedChanges()
         var withheldCount = 0
         /// A batch that was taken out, and should be applied alone.
@@ -217,7 +221,8 @@ final class ZoneWorker: Sendable {
                     applied.left = current
                     break
                 }
-                applied.refusals += try peerZone.apply(current.batch, hashes: current.hashes, in: transaction)
+                let refusals = try peerZone.apply(current.batch, hashes: current.hashes, in: transaction)
+                applied.refusals.append(refusals)
                 applied.batches.append(current.batch.withoutRecords)
                 records += current.batch.records.count
                 arrived.letGo(current)
@@ -261,10 +266,12 @@ final class ZoneWorker: Sendable {
         try await peerZone.write { try $0.noteBegun($1, at: token) }
     }
 
-    /// Notes that the peer refused some records.
-    func noteRefused(_ names: [RecordName], reason number: Int) async throws {
+    /// Notes that the peer, which was sent the changes up to a token, refused some records.
+    func noteRefused(_ names: [RecordName], reason number: Int, in batch: ChangeToken) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
-        try await peerZone.write { try $0.noteRefused($1, Refusal(names: names, reason: reason)) }
+        try await peerZone.write {
+            try $0.noteRefused($1, Refusal(names: names, reason: reason), in: batch)
+        }
         engine.onEvent(.peerRefusedRecords(name: peerName, names, reason.reason))
     }
 

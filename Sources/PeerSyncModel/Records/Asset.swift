@@ -9,6 +9,8 @@
 public struct Asset: Hashable, Sendable {
     /// The most bytes that a file may have: 2 GiB.
     public static let maximumSize: Int64 = 2 << 30
+    /// More bytes than the longest text of an asset has, which is about 800.
+    private static let textLimit = 2048
     /// The most bytes of a media type.
     public static let maximumMediaTypeLength = 127
     /// The most bytes of a file name in UTF-8, which is what file systems allow.
@@ -144,7 +146,7 @@ extension Asset {
     ///
     /// - Returns: nil for any other text, also for other JSON with the same content.
     public init?(json text: String) {
-        guard text.utf8.count <= 2048 else { return nil }
+        guard text.utf8.count <= Self.textLimit else { return nil }
         // The parser compares bytes: in Swift, a quotation mark and an accent at the start of a name are one
         // character.
         var rest = Array(text.utf8)[...]
@@ -175,7 +177,10 @@ extension Asset {
 
     /// Reads the same text from its bytes in UTF-8.
     package init?(jsonBytes bytes: [UInt8]) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        // What programs write into a column of files may have any length, and is not copied to find out.
+        guard bytes.count <= Self.textLimit, let text = String(validating: bytes, as: UTF8.self) else {
+            return nil
+        }
         self.init(json: text)
     }
 

@@ -155,7 +155,11 @@ extension ByteBuffer {
             below: ChangeToken.maximumGenerationLength + 1, of: "the length of a token")
         let generation = try readFixed(length)
         let sequence = Int64(try readVarint())
-        return ChangeToken(generation: generation, sequence: sequence, horizon: Int64(try readVarint()))
+        let horizon = Int64(try readVarint())
+        guard horizon == 0 || horizon > sequence else {
+            throw .malformed("a horizon that is not greater than the sequence")
+        }
+        return ChangeToken(generation: generation, sequence: sequence, horizon: horizon)
     }
 
     package mutating func writeOptionalToken(_ token: ChangeToken?) {

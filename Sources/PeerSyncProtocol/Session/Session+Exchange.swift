@@ -89,9 +89,9 @@ extension Session {
         changingExchange { $0.summarized(summary, zone: number) }
     }
 
-    /// Notes that batches are durable.
-    package mutating func applied(_ batches: [ChangeBatch], zone number: Int) -> [Action] {
-        changingExchange { $0.applied(batches, zone: number) }
+    /// Notes that a batch is durable.
+    package mutating func applied(_ batch: ChangeBatch, zone number: Int) -> [Action] {
+        changingExchange { $0.applied(batch, zone: number) }
     }
 
     package mutating func recordsChecked(zone number: Int) -> [Action] {

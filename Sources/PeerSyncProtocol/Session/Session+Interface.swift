@@ -45,8 +45,8 @@ extension Session {
         /// Perform an action of a zone's exchange; never ``ZoneExchange/Action/send(_:)``. After
         /// ``ZoneExchange/Action/compare(_:)``: ``compared(_:with:zone:)``.
         case zone(Int, ZoneExchange.Action)
-        /// Store that the other side refuses these records.
-        case noteRefused(zone: Int, reason: Int, [RecordName])
+        /// Store that the other side refuses these records of the batch with a token.
+        case noteRefused(zone: Int, reason: Int, [RecordName], in: ChangeToken)
         /// Store that both sides hold the same records. Then ``inSyncNoted(zone:)``.
         case noteInSync(zone: Int, ZoneDigest)
         /// Handle a message about files.
@@ -63,7 +63,7 @@ extension Session {
         case leave
     }
 
-    /// The limit on the time that the other side may take for its next step.
+    /// The limit on the time until the next step: the other side's, unless a case says whose.
     package enum Timeout: Sendable, Equatable {
         /// The handshake.
         case handshake
@@ -71,6 +71,8 @@ extension Session {
         case greeting
         /// A decision of people about two zones, on either side.
         case decision
+        /// What this side does with its own store, once both sides have sent their opens.
+        case work
         /// The next message.
         case silence
         /// The messages that still come after this side's last message.

@@ -48,6 +48,9 @@ package struct Session: Sendable {
 
         let peer: String
         var step: Step
+
+        /// Whether the caller's hello is still to come, behind a pairing.
+        var isAwaitingHello: Bool { if case .awaitingHello = step { true } else { false } }
     }
 
     let identity: Identity
@@ -71,7 +74,9 @@ package struct Session: Sendable {
         switch phase {
         case .handshake: .handshake
         case .awaitingCaller, .identifying, .pairing, .pairingFailed, .greeting, .changing: .greeting
-        case .agreeing, .granting, .beginning: .decision
+        case .agreeing(let agreement) where agreement.isCallerSharing: .work
+        case .agreeing: .decision
+        case .granting, .beginning: .work
         case .exchanging: .silence
         case .leaving, .over: .farewell
         }
@@ -82,6 +87,7 @@ package struct Session: Sendable {
         switch phase {
         case .handshake, .awaitingCaller, .identifying, .pairing, .pairingFailed, .changing:
             ProtocolLimits.maximumUnpairedMessage
+        case .greeting(let greeting) where greeting.isAwaitingHello: ProtocolLimits.maximumUnpairedMessage
         case .greeting, .agreeing, .granting, .beginning, .exchanging, .leaving, .over:
             ProtocolLimits.maximumMessage
         }
@@ -104,9 +110,14 @@ package struct Session: Sendable {
             // batches before it.
             return switch message {
             case .ping, .error, .goodbye: .afterAllBatches
-            default: .ready
+            case .hello, .pairingShare, .pairingTag, .open, .begin, .batch, .acknowledge, .refuse, .digest,
+                .resync, .reconcile, .assetRequest, .assetChunk, .assetMissing, .assetsAvailable,
+                .assetsWanted, .household, .householdSet, .pong, .unknown:
+                .ready
             }
-        default: return .ready
+        case .handshake, .awaitingCaller, .identifying, .pairing, .pairingFailed, .greeting, .agreeing,
+            .leaving(_, .none), .over, .changing:
+            return .ready
         }
     }
 
@@ -185,7 +196,7 @@ package struct Session: Sendable {
         guard end == nil else { return [] }
         // A frame that does not open is no wrong code: somebody on the way may have changed it, and hears nothing.
         if case .pairing(_, let pairing) = phase, pairing.isAttempt, let error = error as? SecureChannelError,
-            error.code != .authenticationFailed
+            error.code != .authenticationFailed, error.code != .malformedMessage
         {
             // The session ends, and tells the other side, when it knows how many attempts are left.
             phase = .pairingFailed

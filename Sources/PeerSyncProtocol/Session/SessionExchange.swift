@@ -101,9 +101,13 @@ struct SessionExchange: Sendable {
             return actions(try zones[number].exchange.receivedResync(round: round), number)
         case .refuse(let refuse):
             try zones[number].exchange.checkHasBegun()
-            return refuse.names.isEmpty
-                ? [] : [.noteRefused(zone: number, reason: refuse.reason, refuse.names)]
-        default: return []
+            guard !refuse.names.isEmpty else { return [] }
+            let batch = zones[number].exchange.oldestRefusable
+            return [.noteRefused(zone: number, reason: refuse.reason, refuse.names, in: batch)]
+        case .hello, .pairingShare, .pairingTag, .open, .assetRequest, .assetChunk, .assetMissing,
+            .assetsAvailable, .assetsWanted, .household, .householdSet, .ping, .pong, .error, .goodbye,
+            .unknown:
+            return []
         }
     }
 
@@ -141,9 +145,9 @@ struct SessionExchange: Sendable {
         actions(zones[number].exchange.summarized(summary), number)
     }
 
-    /// Notes that batches are durable.
-    mutating func applied(_ batches: [ChangeBatch], zone number: Int) -> [Session.Action] {
-        batches.flatMap { actions(zones[number].exchange.applied($0), number) }
+    /// Notes that a batch is durable.
+    mutating func applied(_ batch: ChangeBatch, zone number: Int) -> [Session.Action] {
+        actions(zones[number].exchange.applied(batch), number)
     }
 
     mutating func recordsChecked(zone number: Int) -> [Session.Action] {
@@ -179,29 +183,4 @@ struct SessionExchange: Sendable {
             return isLeaving ? [] : actions(try zones[number].exchange.resync(), number)
         }
     }
-}
-
-/// The grants of a session: its zones, the rights in them, and how often this store has given up its records. A change
-/// of them ends the session.
-package struct SessionGrants: Sendable, Equatable {
-    private let zones: [ZoneID]
-    private let rights: [ZoneRights]
-    private let erasures: Int64
-
-    package init(zones: [ZoneID], rights: [ZoneRights], erasures: Int64) {
-        self.zones = zones
-        self.rights = rights
-        self.erasures = erasures
-    }
-}
-
-/// The records that differed when two machines compared everything.
-public struct SyncDifferences: Sendable, Equatable {
-    /// The records that this machine sent. A record of which both machines had a state of their own is in both lists.
-    public var sent: [RecordName] = []
-    /// The records that the other machine sent.
-    public var received: [RecordName] = []
-
-    /// Makes differences of two machines that agree.
-    public init() {}
 }

@@ -1,54 +1,5 @@
 import PeerSyncModel
 
-/// A zone that one side offers the other in its hello.
-package struct ZoneOffer: Sendable, Equatable {
-    package var id: ZoneID
-    /// The zone's name at the side that offers it, for people.
-    package var name: String
-    /// Whether the zone is the default zone, which every store has.
-    package var isDefault: Bool
-    /// Whether any other machine has ever had the zone.
-    package var isShared: Bool
-    /// The rights of the receiver of the offer in the zone.
-    package var rights: ZoneRights
-    /// The number of live records in the zone.
-    package var recordCount: UInt64
-    /// 16 bytes; see ``ZoneDigest/fingerprint``.
-    package var fingerprint: [UInt8]
-
-    package static let fingerprintLength = 16
-
-    /// Whether the zone is empty, and no other machine has it.
-    fileprivate var isNew: Bool { recordCount == 0 && !isShared }
-
-    package init(
-        id: ZoneID, name: String, isDefault: Bool, isShared: Bool, rights: ZoneRights, recordCount: UInt64,
-        fingerprint: [UInt8]
-    ) {
-        self.fingerprint = fingerprint
-        self.id = id
-        self.name = name
-        self.isDefault = isDefault
-        self.isShared = isShared
-        self.rights = rights
-        self.recordCount = recordCount
-    }
-}
-
-/// The union of the default zones of two stores.
-public enum ZoneUnion: UInt8, Sendable, Hashable {
-    /// Both stay as they are: they are the same already, or each side keeps its own.
-    case none = 0
-    /// Both become one zone that has the records of both.
-    case merge = 1
-    /// The caller takes up the listener's zone beside its own, and does not share its own.
-    case beside = 2
-    /// The caller gives up its records and takes those of the listener.
-    case replaceCaller = 3
-    /// The listener gives up its records and takes those of the caller.
-    case replaceListener = 4
-}
-
 /// The default zones of two stores that have greeted each other. Both sides compute the same from the two hellos.
 package struct ZoneMeeting: Sendable, Equatable {
     /// The caller's zone.

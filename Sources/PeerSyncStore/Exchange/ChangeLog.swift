@@ -19,8 +19,8 @@ struct ChangeLog {
         return try Generations.covering(db, token.sequence) == generation
     }
 
-    /// Whether the store can still tell what follows a token that it gave out. A new order of record types ends a whole
-    /// copy that goes by the old one.
+    /// Whether the store can still tell what follows a token that it gave out. A whole copy ends with the record types
+    /// by which it goes: when there are others, or in another order.
     func canGoOn(_ db: Database, zone: Int64, from token: ChangeToken) throws -> Bool {
         guard let copy = CopyPosition(token) else { return true }
         return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)

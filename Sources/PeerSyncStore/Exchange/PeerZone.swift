@@ -17,8 +17,11 @@ package struct PeerZone: Sendable {
         allowedSkew: Int64 = StoreClock.defaultAllowedSkew
     ) {
         self.store = store
-        zoneID = zone.row
-        identity = if case .one(let zone) = zone { zone.id } else { nil }
+        (zoneID, identity) =
+            switch zone {
+            case .default: (Zones.defaultID, nil)
+            case .one(let zone): (zone.row, zone.id)
+            }
         self.peer = peer
         self.allowedSkew = allowedSkew
     }
@@ -107,7 +110,7 @@ package struct PeerZone: Sendable {
     package func changesLeft(
         _ db: Database, after batch: ChangeBatch, at place: ReadingPlace, includingEcho isEcho: Bool
     ) throws -> Int {
-        if place.isInWholeCopy {
+        if place.isInOrderOfName {
             // A number that somebody has damaged must not overflow.
             let live = Int(Int32(clamping: try Zones.digest(db, zoneID).count))
             let deleted = try db.cachedStatement(
@@ -169,8 +172,10 @@ package struct PeerZone: Sendable {
     }
 
     /// Notes that the peer has refused some of this store's records.
-    package func noteRefused(_ db: Database, _ refusal: Refusal) throws {
-        try RefusedRecords.insert(db, refusal, peer: peer.id, zone: zoneID)
+    ///
+    /// - Parameter batch: the token of the batch in which they came. A record that was too large and has changed since is on its way.
+    package func noteRefused(_ db: Database, _ refusal: Refusal, in batch: ChangeToken) throws {
+        try RefusedRecords.insert(db, refusal, upTo: batch.sequence, peer: peer.id, zone: zoneID)
     }
 
     /// Notes that the peer has made everything up to `token` durable.

@@ -14,7 +14,7 @@ package struct ReadingPlace: Sendable, Equatable {
     }
 
     /// Whether more of a whole copy in order of name follows.
-    package var isInWholeCopy: Bool { CopyPosition(token) != nil }
+    package var isInOrderOfName: Bool { CopyPosition(token) != nil }
 
     /// Returns the place of a token: this place if it has that token, otherwise a new one.
     package func at(_ token: ChangeToken) -> ReadingPlace { token == self.token ? self : ReadingPlace(token) }

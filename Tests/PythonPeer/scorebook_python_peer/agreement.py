@@ -135,6 +135,9 @@ class Agreement:
             raise SessionError(ErrorCode.NOT_PERMITTED, "one of the two may only read, so it cannot give anything")
 
     def _check_target(self, meeting: Meeting, union: Union) -> None:
+        is_taken_up = union == Union.BESIDE and self._is_caller and self._store.zone(meeting.listener.zone) is None
+        if is_taken_up and len(self._store.zones()) >= ZONES_LIMIT:
+            raise SessionError(ErrorCode.NOT_PERMITTED, f"a store has at most {ZONES_LIMIT} zones, and has them already")
         target = meeting.target(union)
         if target not in (None, self._store.default_zone.id) and self._store.zone(target) is not None:
             raise SessionError(ErrorCode.NOT_PERMITTED, "the zone is here already, beside the default zone")

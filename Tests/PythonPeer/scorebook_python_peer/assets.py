@@ -130,11 +130,14 @@ class AssetServer:
             return None
         request = self._requests[0]
         content = b""
-        if self._may_give(request.hash):
+        may_give = self._may_give(request.hash)
+        if may_give:
             content = self._folder.read(request.hash, request.offset, min(request.end - request.offset, CHUNK_BYTES))
         if not content:
             self._requests.popleft()
-            self._missing.add(request.hash)
+            is_too_short = may_give and self._folder.has(request.hash)
+            if not is_too_short:
+                self._missing.add(request.hash)
             return AssetMissing(request.hash)
         chunk = AssetChunk(request.hash, request.offset, content)
         request.offset += len(content)

@@ -12,6 +12,8 @@ from .values import TAG_REFERENCE, Value, read_value, referenced_name
 from .wire import Reader, Writer
 
 TABLE_LIMIT = 65_537
+RECORD_BYTES = 4
+"""No record takes fewer."""
 BATCH_FIELDS_LIMIT = 1 << 20
 FLAG_LAST = 1
 FLAG_LOOSE = 2
@@ -42,7 +44,7 @@ class Batch:
         tables = _Tables(reader)
         records = []
         fields_left = BATCH_FIELDS_LIMIT
-        for _ in range(reader.count(reader.left // 4 + 1)):
+        for _ in range(_table_count(reader, RECORD_BYTES)):
             record = tables.read_record(reader, fields_left)
             fields_left -= len(record[1].fields)
             records.append(record)

@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     listen.add_argument("--host", default="127.0.0.1")
     listen.add_argument("--port", type=int, default=0)
     listen.add_argument("--pair", action="store_true", help="show a code that pairs one machine")
+    listen.add_argument("--zone", help="with --pair: all that the machine gets that pairs")
     listen.add_argument("--allow-reset", action="store_true", help="let a machine replace this scorebook by its own")
     listen.add_argument("--once", action="store_true", help="end after one session")
     _add_session_options(listen)
@@ -195,7 +196,7 @@ async def _call(address: str, store: Store, options: Options) -> Session:
 async def _listen(arguments: argparse.Namespace) -> int:
     store = _store(arguments)
     options = _options(arguments, may_be_replaced=arguments.allow_reset)
-    desk = Desk()
+    desk = Desk(zone=_find_zone(store, arguments.zone).number if arguments.zone else None)
     sessions: dict[asyncio.Task, Session | None] = {}
     ended = asyncio.Event()
 

@@ -122,7 +122,9 @@ class ZoneExchange:
             case Refuse() if message.reason not in (READ_ONLY, OTHER_ZONE, TOO_LARGE):
                 pass  # protocol.md 5.2: another reason is ignored
             case Refuse():
-                self._store.note_refused(self._peer, message.reason, message.names)
+                # The other side refuses records of a batch before it acknowledges the batch.
+                batch = self._waiting[0][0] if self._waiting else self._position
+                self._store.note_refused(self._peer, message.reason, message.names, batch.sequence)
             case _:
                 raise unexpected("a message does not belong here")
 
@@ -133,7 +135,7 @@ class ZoneExchange:
         self._their_begin = begin
         self._store.mark_shared(self.zone.number)
         if self._position.sequence > 0:
-            self._store.acknowledge(self._peer, self.zone.number, self._position.sequence)
+            self._store.set_acknowledged(self._peer, self.zone.number, self._position.sequence)
         if begin.void:
             self._store.set_received_token(self._peer, self.zone.number, None)
             self._store.note_loss(self._peer, self.zone.number)
@@ -338,7 +340,9 @@ class ZoneExchange:
         self._post(reply)
 
     def _answer(self, reconciliation: Reconciliation, message: Reconcile) -> None:
-        negentropy = reconciliation.negentropy or self._take_items(reconciliation)
+        negentropy = reconciliation.negentropy
+        if negentropy is None:
+            negentropy = self._take_items(reconciliation)
         reconciliation.wanted += len(message.wanted)
         if reconciliation.wanted > len(negentropy):
             raise Malformed("the other side wants more records than there are")

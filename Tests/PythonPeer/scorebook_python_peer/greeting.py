@@ -73,9 +73,9 @@ class Greeting:
         if isinstance(first, PairingShare):
             await self.pair_as_listener(first, desk or Desk())
             first = await self._receive()
-        elif self._store.peer_name(self._peer) is None:
-            raise self._store.refusal(self._peer)
         theirs = _expect(first, Hello)
+        if self._store.peer_name(self._peer) is None:
+            raise self._store.refusal(self._peer)
         self._channel.allow_long_messages()
         own = self._hello()
         self._post(own)
@@ -92,7 +92,11 @@ class Greeting:
             raise ConnectionCut(str(error)) from None
         self._post(PairingTag(proof.tag, self._name))
         tag = _expect(await self._receive(), PairingTag)
-        self._finish_pairing(proof, tag)
+        self._check(proof, tag)
+        self._store.add_peer(self._peer, tag.name)
+        # The other side may have given this one a zone only, which the opens show.
+        self._store.note_introduction_due(self._peer)
+        self.paired_with = tag.name
 
     async def pair_as_listener(self, share: PairingShare, desk: Desk) -> None:
         code = desk.begin_attempt()
@@ -104,7 +108,15 @@ class Greeting:
             except BadShare as error:
                 raise SessionError(ErrorCode.PAIRING_FAILED, str(error)) from None
             self._post(PairingShare(proof.share))
-            self._finish_pairing(proof, _expect(await self._receive(), PairingTag))
+            tag = _expect(await self._receive(), PairingTag)
+            self._check(proof, tag)
+            desk.check_is_shown(code)
+            self._store.add_peer(self._peer, tag.name)
+            if desk.zone is None:
+                self._store.introduce(self._peer, tag.name)
+            else:
+                self._store.grant_only(self._peer, desk.zone)
+            self.paired_with = tag.name
             succeeded = True
             self._post(PairingTag(proof.tag, self._name))
         finally:
@@ -115,12 +127,9 @@ class Greeting:
         caller_key, listener_key = keys if self._is_caller else reversed(keys)
         return Proof(self._is_caller, code, self._channel.handshake_hash, caller_key, listener_key, self._scalar)
 
-    def _finish_pairing(self, proof: Proof, tag: PairingTag) -> None:
+    def _check(self, proof: Proof, tag: PairingTag) -> None:
         if not proof.accepts(tag.tag):
             raise SessionError(ErrorCode.PAIRING_FAILED, "the pairing code was wrong")
-        self._store.add_peer(self._peer, tag.name)
-        self._store.introduce(self._peer, tag.name)
-        self.paired_with = tag.name
 
     # Hello (protocol.md 7.1)
 

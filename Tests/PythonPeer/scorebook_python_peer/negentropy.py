@@ -18,6 +18,7 @@ MESSAGE_BYTES = 60_000
 ROOM = 200
 """What a bound, a mode and a fingerprint behind the rest may take."""
 CLAIMED_LIMIT = 1 << 22
+"""How many ids that the asking side lacks the other side may claim to have."""
 
 
 class Bound(NamedTuple):
@@ -49,6 +50,7 @@ class Difference(NamedTuple):
     message: bytes | None
     """What to send next; None when there is nothing more to say."""
     only_here: list[bytes]
+    """Ids that no answer before told; so of those of the other side."""
     only_there: list[bytes]
 
 
@@ -59,7 +61,8 @@ class Negentropy:
         self._items = sorted(items)
         self._message_bytes = message_bytes
         self._sums = [0, *accumulate(int.from_bytes(item.id, "little") for item in self._items)]
-        self._claimed = 0
+        self._told_here: set[bytes] = set()  # a range may be listed more than once
+        self._told_there: set[bytes] = set()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -93,8 +96,10 @@ class Negentropy:
             elif mode == ID_LIST and asking:
                 theirs = set(ids)
                 own = [item.id for item in self._items[lower:upper]]
-                only_here += [record for record in own if record not in theirs]
-                only_there += theirs.difference(own)
+                only_here += _news([record for record in own if record not in theirs], self._told_here)
+                only_there += _news(theirs.difference(own), self._told_there)
+                if len(self._told_there) > CLAIMED_LIMIT:
+                    raise Malformed("the other side claims to have too many records")
                 output.skip_to(bound)
             elif mode == ID_LIST:
                 room = max(self._message_bytes - ROOM - len(output), 0) // ID_BYTES
@@ -160,9 +165,6 @@ class Negentropy:
         count = _read_base128(reader)
         if count * ID_BYTES > reader.left:
             raise Malformed("a list of ids is longer than its message")
-        self._claimed += count
-        if self._claimed > CLAIMED_LIMIT:
-            raise Malformed("the other side claims to have too many records")
         return Range(bound, mode, ids=[reader.take(ID_BYTES) for _ in range(count)])
 
 
@@ -209,6 +211,13 @@ class _Output:
             self._data += base128(bound.time - self._time + 1)
             self._time = bound.time
         self._data += base128(len(bound.prefix)) + bound.prefix
+
+
+def _news(ids: Iterable[bytes], told: set[bytes]) -> list[bytes]:
+    """Those of some ids that were not told before; they count as told."""
+    news = [record for record in ids if record not in told]
+    told.update(news)
+    return news
 
 
 def _between(last: Item, first: Item) -> Bound:

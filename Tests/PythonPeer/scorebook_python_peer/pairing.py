@@ -68,6 +68,8 @@ class Desk:
     expires: float = 0
     attempts_left: int = 0
     is_busy: bool = False
+    zone: int | None = None
+    """All that the machine gets that pairs; None for what every paired machine gets."""
 
     def show(self) -> str:
         """Draws a new code; an older one is void from now on."""
@@ -85,6 +87,11 @@ class Desk:
         self.attempts_left -= 1
         self.is_busy = True
         return self.code
+
+    def check_is_shown(self, code: str) -> None:
+        """An attempt may be finished after the code has expired, but not when another is shown (protocol.md 4.2)."""
+        if self.code != code:
+            raise SessionError(ErrorCode.PAIRING_UNAVAILABLE, "this pairing code is not shown any more")
 
     def end_attempt(self, code: str, succeeded: bool) -> None:
         self.is_busy = False

@@ -22,6 +22,7 @@ from .errors import (
 )  # fmt: skip
 from .exchange import Traffic, ZoneExchange
 from .greeting import Greeting
+from .household import Household
 from .messages import (
     AssetChunk,
     AssetMissing,
@@ -101,13 +102,13 @@ class Session:
         self._queued = asyncio.Event()
         self._drained = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._is_greeted = False  # the hellos are exchanged
         self._is_open = False  # the opens are exchanged: from now on there are pings, and silence counts
         self._zones: list[ZoneExchange] = []
         self._fetcher: AssetFetcher | None = None
         self._server: AssetServer | None = None
         self._they_want: AssetsWanted | None = None
-        self._told_household: bytes | None = None
+        self._told_household: bytes | None = None  # the digest in the last household message
+        self._sent_household: bytes | None = None  # the digest of the set in the last householdSet
         self._has_heard_household = False
         self._last_file_step: float | None = None  # since when files alone are waited for, or their last step
         self._was_in_sync = False
@@ -132,7 +133,7 @@ class Session:
             await self._flush()
             raise
         except RemoteGoodbye:
-            if not self._is_greeted:
+            if not self.is_running:
                 raise ConnectionCut("the connection ended too early") from None
             if not self._stopping.is_set():
                 self._enqueue(Goodbye())
@@ -215,7 +216,7 @@ class Session:
                     raise RemoteError(message.code, message.sentence)
                 case Goodbye():
                     raise RemoteGoodbye
-                case Pong() if self._is_open:
+                case Pong():
                     continue
                 case Ping() if self._is_open:
                     self._post(Pong(message.content))
@@ -228,13 +229,13 @@ class Session:
             self._channel, self._store, self._is_caller, options.name, options.instance, self._receive, self._post
         )
         own, theirs = await greeting.hellos(options.code, options.pair_again, self._desk)
-        self._is_greeted = True
         self.peer_name = self._store.peer_name(self._channel.remote_key) or theirs.name
         if greeting.paired_with is not None:
             self._report(f"paired with {self.peer_name}")
         self._report(f"connected with {self.peer_name}")
         agreed = await greeting.agree(own, theirs, options.union, options.starts_over, options.may_be_replaced)
         self._is_open = True
+        self._store.introduce_if_due(self._channel.remote_key, any(zone.zone.is_default for zone in agreed))
         for number, zone in enumerate(agreed):
             exchange = ZoneExchange(
                 self._store, self._channel.remote_key, self._is_caller, number, zone.zone, self._post, self.traffic,
@@ -292,8 +293,9 @@ class Session:
             await asyncio.sleep(WATCH_SECONDS)
 
     def _shared_zones(self) -> dict[ZoneID, Right]:
-        """The zones of the store, and what the other side may do in them."""
-        return {zone.id: self._store.rights(self._channel.remote_key, zone) for zone in self._store.zones()}
+        """The zones in which the other side may do anything, and what."""
+        rights = {zone.id: self._store.rights(self._channel.remote_key, zone) for zone in self._store.zones()}
+        return {zone: right for zone, right in rights.items() if right != Right.NOTHING}
 
     async def _ping(self) -> None:
         while True:
@@ -355,13 +357,19 @@ class Session:
                 is_news = not self._has_heard_household or household.digest != message.digest
                 self._has_heard_household = True
                 if self._store.tells(peer) and is_news:
-                    self._post(HouseholdSet(household))
+                    self._send_household(household)
             case HouseholdSet() if self._store.hears(peer):
                 self._store.take_household(message.household)
                 if not self._stopping.is_set():
                     self._tell_household()
-                    if self._store.tells(peer) and self._store.household != message.household:
-                        self._post(HouseholdSet(self._store.household))
+                    household = self._store.household
+                    is_news = household.digest not in (message.household.digest, self._sent_household)
+                    if self._store.tells(peer) and is_news:
+                        self._send_household(household)
+
+    def _send_household(self, household: Household) -> None:
+        self._sent_household = household.digest
+        self._post(HouseholdSet(household))
 
     def advance(self) -> None:
         """Sends what there is to send, and ends a session for one sync that is done."""

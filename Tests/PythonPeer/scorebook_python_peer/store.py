@@ -21,7 +21,6 @@ from .names import ZoneID
 from .noise import KeyPair
 from .records import (
     FIELDS_LIMIT,
-    SIZE_LIMIT,
     Item,
     Stamp,
     State,
@@ -64,6 +63,7 @@ CREATE TABLE IF NOT EXISTS peer (key BLOB PRIMARY KEY, name TEXT NOT NULL) WITHO
 CREATE TABLE IF NOT EXISTS introduction (
     id BLOB PRIMARY KEY, nonce BLOB NOT NULL, key BLOB NOT NULL, name TEXT NOT NULL, rights INTEGER NOT NULL,
     introducer BLOB NOT NULL, time INTEGER NOT NULL, remover BLOB, removed INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS introductionDue (key BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS forgotten (key BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS link (
     peer BLOB NOT NULL, zone INTEGER NOT NULL REFERENCES zone (number), rights INTEGER,
@@ -302,6 +302,12 @@ class Store:
             self._make_link(peer, zone)
             self._db.execute("UPDATE link SET rights = ? WHERE peer = ? AND zone = ?", (rights, peer, zone))
 
+    def grant_only(self, peer: bytes, zone: int) -> None:
+        """Lets a peer write in one zone, and have nothing else."""
+        with self.transaction():
+            for other in self.zones():
+                self.grant(peer, other.number, Right.WRITE if other.number == zone else Right.NOTHING)
+
     def _link(self, peer: bytes, zone: int) -> tuple | None:
         query = "SELECT rights, received, acknowledged, compared FROM link WHERE peer = ? AND zone = ?"
         return self._db.execute(query, (peer, zone)).fetchone()
@@ -330,7 +336,8 @@ class Store:
         Unless it was removed from the household, no introduction makes the machine a peer here again (7.13).
         """
         with self.transaction():
-            self._db.execute("DELETE FROM peer WHERE key = ?", (key,))
+            for table in ("peer", "introductionDue"):
+                self._db.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
             if not is_removed:
                 self._db.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", (key,))
             self._db.execute("UPDATE link SET rights = NULL WHERE peer = ?", (key,))
@@ -365,6 +372,20 @@ class Store:
         told = Introduction.of(key, name, Gets.ALL, self.identity.public, self.now())
         with self.transaction():
             self._save_household(self.household.union(Household([Entry(told)])))
+
+    def note_introduction_due(self, key: bytes) -> None:
+        """This machine has typed the code of another one."""
+        self._db.execute("INSERT OR IGNORE INTO introductionDue VALUES (?)", (key,))
+
+    def introduce_if_due(self, key: bytes, shares_default: bool) -> None:
+        """Introduces the machine whose code this one has typed, once, unless it shares only other zones (protocol.md 4.4)."""
+        if self._db.execute("SELECT 1 FROM introductionDue WHERE key = ?", (key,)).fetchone() is None:
+            return
+        name = self.peer_name(key)
+        with self.transaction():
+            self._db.execute("DELETE FROM introductionDue WHERE key = ?", (key,))
+            if name is not None and shares_default and self.rights(key, self.default_zone) == Right.WRITE:
+                self.introduce(key, name)
 
     def remove_everywhere(self, key: bytes) -> None:
         with self.transaction():
@@ -479,7 +500,12 @@ class Store:
         return self._db.execute("SELECT forgotten FROM zone WHERE number = ?", (zone,)).fetchone()[0]
 
     def acknowledge(self, peer: bytes, zone: int, number: int) -> None:
-        """Notes up to which number the peer has this store's changes."""
+        """Notes that the peer has this store's changes up to a number. Another connection may have been faster."""
+        with self.transaction():
+            self.set_acknowledged(peer, zone, max(number, self.acknowledged(peer, zone)))
+
+    def set_acknowledged(self, peer: bytes, zone: int, number: int) -> None:
+        """Notes up to which number the peer has this store's changes, also if that is less: it was set back."""
         with self.transaction():
             self._make_link(peer, zone)
             self._db.execute("UPDATE link SET acknowledged = ? WHERE peer = ? AND zone = ?", (number, peer, zone))
@@ -736,7 +762,7 @@ class Store:
                     refused.setdefault(READ_ONLY, []).append(name)
                 elif home is not None and home != zone.number:
                     refused.setdefault(OTHER_ZONE, []).append(name)
-                elif incoming.size > SIZE_LIMIT or not self._may_be_kept(name, incoming):
+                elif incoming.is_too_large or not self._may_be_kept(name, incoming):
                     refused.setdefault(TOO_LARGE, []).append(name)
                 else:
                     changed += self._take(peer, zone.number, name, incoming, batch.loose, acknowledged, group)
@@ -782,10 +808,15 @@ class Store:
 
     # Refused records (protocol.md 7.12)
 
-    def note_refused(self, peer: bytes, reason: int, names: list[str]) -> None:
+    def note_refused(self, peer: bytes, reason: int, names: list[str], sequence: int) -> None:
+        """Notes what a peer has refused that was sent the changes up to a number.
+
+        A record that was too large and has changed since is on its way.
+        """
         with self.transaction():
             for name in names:
-                if self._zone_of(name) is not None:
+                row = self._db.execute("SELECT number FROM record WHERE name = ?", (name,)).fetchone()
+                if row is not None and (reason != TOO_LARGE or row[0] <= sequence):
                     self._db.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (peer, name, reason))
                     self._db.execute("DELETE FROM refusedInMailbox WHERE peer = ? AND record = ?", (peer, name))
 

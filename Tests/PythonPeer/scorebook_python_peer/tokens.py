@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from .errors import Malformed
 from .wire import Reader, Writer
 
 GENERATION_LIMIT = 33
@@ -18,7 +19,10 @@ class Token(NamedTuple):
     @classmethod
     def read(cls, reader: Reader) -> "Token":
         generation = reader.take(reader.count(GENERATION_LIMIT))
-        return cls(generation, reader.varint(), reader.varint())
+        token = cls(generation, reader.varint(), reader.varint())
+        if 0 < token.horizon <= token.sequence:
+            raise Malformed("a horizon that is not greater than the sequence")
+        return token
 
     def write(self, writer: Writer) -> None:
         writer.sized(self.generation).varint(self.sequence).varint(self.horizon)

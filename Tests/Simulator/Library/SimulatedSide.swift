@@ -177,7 +177,7 @@ final class SimulatedSide {
             return .crashed
         }
         applications += 1
-        try perform(machine.applied([batch], zone: number))
+        try perform(machine.applied(batch, zone: number))
         return .done
     }
 

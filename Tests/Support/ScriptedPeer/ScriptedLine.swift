@@ -17,7 +17,7 @@ package struct ScriptedLine {
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws {
         var bytes = InboundBytes(inbound)
-        let (ciphers, frames) = try await Handshake.run(
+        let (ciphers, frames, _) = try await Handshake.run(
             role, app: "scorebook", identity: identity, reader: &bytes, outbound: outbound)
         reader = MessageReader(bytes, MessageDecoder(frames, ciphers.receive))
         reader.limit = ProtocolLimits.maximumMessage

@@ -191,6 +191,22 @@ struct SessionTests {
         #expect(side.machine.timeout == .farewell)
     }
 
+    /// Behind the opens nobody is asked any more, and a backup of a large store takes longer than people.
+    @Test(arguments: [true, false]) func ownWorkBehindTheOpensHasItsOwnTime(isCaller: Bool) {
+        var side = secured(isCaller ? .call(SessionCall()) : .answer) {
+            ($0.shares, $0.begins) = (false, false)
+        }
+        side.receive(Self.hello())
+        #expect(side.machine.timeout == .decision)
+        side.receive(Self.open)
+        // The listener sends its open when its store has changed.
+        #expect(side.machine.timeout == (isCaller ? .work : .decision))
+        side.hand { $0.shared() }
+        #expect(side.machine.timeout == .work && !side.machine.isExchanging)
+        side.hand { $0.began(zone: 0, at: .start, isHeldTokenVoid: false, recordCount: 0) }
+        #expect(side.machine.timeout == .silence)
+    }
+
     @Test func aCopyOfThisStoreIsNoPeer() {
         var side = Side(.answer)
         side.hand { $0.secured(SecuredChannel(remoteKey: Self.own, handshakeHash: [])) }
@@ -267,6 +283,24 @@ struct SessionTests {
         var side = exchanging()
         side.receive(.acknowledge(zone: 1, .start))
         #expect(side.error == .malformed)
+    }
+
+    /// So the store tells what the other side refuses from what has changed since and is on its way.
+    /// The peer refuses records of a batch before it acknowledges the batch, and others may be on their way.
+    @Test func aRefusalIsOfTheOldestBatch() throws {
+        var side = exchanging()
+        side.receive(Self.begin)
+        let tokens = [7, 9].map { ChangeToken(generation: [UInt8](repeating: 4, count: 8), sequence: $0) }
+        for token in tokens {
+            #expect(side.machine.nextRequest(zone: 0) != nil)
+            _ = side.machine.batchRead(ChangeBatch(records: [], token: token, isLast: false), zone: 0)
+        }
+        let names = [try RecordName("Game|~|1")]
+        for token in tokens {
+            side.receive(.refuse(Message.Refuse(zone: 0, reason: 3, names: names)))
+            #expect(side.hasAsked { if case .noteRefused(0, 3, names, token) = $0 { true } else { false } })
+            side.receive(.acknowledge(zone: 0, token))
+        }
     }
 
     @Test func whatIsUnknownIsSkipped() {
@@ -388,6 +422,18 @@ struct SessionTests {
         #expect(listener.hasAsked { if case .endPairingAttempt(true) = $0 { true } else { false } })
     }
 
+    /// The code is proved, but the caller's hello is still what a stranger may send.
+    @Test func theHelloBehindAPairingIsShort() throws {
+        let (caller, listener) = try pair("123-456", "123-456", rounds: 2)
+        guard case .hello? = caller.said.last else {
+            Issue.record("the caller has not come to its hello")
+            return
+        }
+        #expect(listener.machine.didPair)
+        #expect(listener.machine.maximumMessage == ProtocolLimits.maximumUnpairedMessage)
+        #expect(caller.machine.maximumMessage == ProtocolLimits.maximumMessage)
+    }
+
     @Test func aWrongCodeIsToldWithWhatIsLeft() throws {
         let (caller, listener) = try pair("123-456", "123-457")
         #expect(!caller.machine.didPair && !listener.machine.didPair)
@@ -399,15 +445,16 @@ struct SessionTests {
         #expect(error.error.code == .pairingFailed && error.error.message.contains("2 attempts"))
     }
 
-    /// Whoever is on the way can change a frame, and is told nothing: it is no wrong code.
-    @Test func aFrameThatDoesNotOpenIsNoWrongCode() throws {
+    /// Whoever is on the way can change or shorten a frame, and is told nothing: it is no wrong code.
+    @Test(arguments: [SecureChannelError.Code.authenticationFailed, .malformedMessage])
+    func aFrameThatDoesNotOpenIsNoWrongCode(code: SecureChannelError.Code) throws {
         let (caller, answering) = try pair("123-456", "123-456", rounds: 1)
         var listener = answering
         guard case .pairingTag? = caller.said.last else {
             Issue.record("the caller has not come to its tag")
             return
         }
-        listener.hand { $0.failed(SecureChannelError(.authenticationFailed, "changed"), toldToPeer: nil) }
+        listener.hand { $0.failed(SecureChannelError(code, "changed"), toldToPeer: nil) }
         #expect(!listener.machine.didPair)
         #expect(!listener.hasAsked { if case .endPairingAttempt = $0 { true } else { false } })
         #expect(!listener.said.contains { if case .error = $0 { true } else { false } })
@@ -415,7 +462,7 @@ struct SessionTests {
             Issue.record("the listener has not ended")
             return
         }
-        #expect((error as? SecureChannelError)?.code == .authenticationFailed)
+        #expect((error as? SecureChannelError)?.code == code)
     }
 
     // MARK: Ends

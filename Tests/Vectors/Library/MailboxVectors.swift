@@ -192,7 +192,13 @@ enum MailboxVectors {
                 Head.Reader(key: readers[1].author.key, rights: [1: .write], hasHousehold: false),
             ])
         let nothing = Head(time: 0, zones: [], household: nil, readers: [])
-        return try [(UInt64(1), nothing), (0x1_0000_0001, both)].map { counter, head in
+        let later = Head(
+            time: Samples.moment, zones: [], household: nil,
+            readers: [Head.Reader(key: readers[0].author.key, rights: [:], hasHousehold: false)])
+        let heads: [(counter: UInt64, head: Head, laterFields: [UInt8])] = [
+            (1, nothing, []), (0x1_0000_0001, both, []), (2, later, [1, 2, 3]),
+        ]
+        return try heads.map { counter, head, laterFields in
             // Each random number is a repeated byte, one greater than that of the one before.
             let last = Mutex<UInt8>(0x40)
             let random = HeadCodec.Randomness(keepsOrder: true) { count in
@@ -202,14 +208,16 @@ enum MailboxVectors {
                 }
                 return [UInt8](repeating: byte, count: count)
             }
-            let object = HeadCodec.seal(head, counter: counter, by: author, random)
+            let object = HeadCodec.seal(
+                head, counter: counter, by: author, random, laterFields: laterFields)
             let opened = try readers.map { reader in
                 try HeadCodec.open(
                     object, of: author.author.id, counter: counter, by: author.author.key, as: reader)
             }
             return [
                 "counter": .decimal(counter), "name": .string(author.author.id.headName(counter).description),
-                "object": .hex(object), "opened": .array(opened.map { JSON.optional($0, describe) }),
+                "laterFields": .hex(laterFields), "object": .hex(object),
+                "opened": .array(opened.map { JSON.optional($0, describe) }),
             ]
         }
     }
@@ -218,8 +226,8 @@ enum MailboxVectors {
         [
             "time": .decimal(head.time),
             "zones": .array(
-                head.zones.map { section, rights in
-                    .object([("rights", .number(Int(rights.rawValue)))] + describe(section))
+                head.zones.map { zone in
+                    .object([("rights", .number(Int(zone.rights.rawValue)))] + describe(zone.section))
                 }),
             "household": JSON.optional(head.household) { .hex($0.encoded) },
         ]
@@ -293,8 +301,8 @@ extension VectorFile {
             "The sealed objects of a mailbox. `author` has written everything; all keys follow from its static secret key. Every nonce of "
                 + "segments and pieces is the one that stands there. In heads, each random number (section keys, the core key, then the "
                 + "nonce of each slot, the slots without a reader, the nonces of the sections and of the core) is one byte, repeated: 41 "
-                + "for the first, then 42 and so on; the slots stand in the order of the readers. `opened` has what each of `readers` "
-                + "opens, or null.",
+                + "for the first, then 42 and so on; the slots stand in the order of the readers. `laterFields` is what a later version says in "
+                + "the core, before the signature. `opened` has what each of `readers` opens, or null.",
             of: "mailbox.md", section: "2, 3, 4, 8", MailboxVectors.content())
     }
 }

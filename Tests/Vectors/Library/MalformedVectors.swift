@@ -43,14 +43,17 @@ extension VectorFile {
 
     /// Messages that are too long to write out: their parts, with the count of each.
     private static var longMessages: [JSON] {
-        [("assetChunk: 65,281 bytes", tooLongChunk), ("batch: 2^20 + 1024 fields", tooManyFields)]
-            .map { why, parts in
-                [
-                    "why": .string(why),
-                    "parts": .array(parts.map { ["bytes": .hex($0.bytes), "times": .number($0.times)] }),
-                    "error": 1,
-                ]
-            }
+        [
+            ("assetChunk: 65,281 bytes", tooLongChunk), ("batch: 2^20 + 1024 fields", tooManyFields),
+            ("batch: 65,537 records", tooManyRecords),
+        ]
+        .map { why, parts in
+            [
+                "why": .string(why),
+                "parts": .array(parts.map { ["bytes": .hex($0.bytes), "times": .number($0.times)] }),
+                "error": 1,
+            ]
+        }
     }
 
     private typealias Part = (bytes: [UInt8], times: Int)
@@ -133,6 +136,7 @@ extension VectorFile {
             ("acknowledge: no token", .message(6, [0])),
             ("acknowledge: a generation of 33 bytes", .message(6, [0, 33] + zeros.prefix(33) + [0, 0])),
             ("acknowledge: a generation that is cut off", .message(6, [0, 8, 1, 2])),
+            ("acknowledge: a horizon that is the sequence", .message(6, [0, 1, 1, 7, 7])),
             ("digest: a sum of 31 bytes", .message(7, [0, 0, 0, 0, 0, 0] + zeros.prefix(31))),
             (
                 "digest: 2^30 refused",
@@ -245,6 +249,15 @@ extension VectorFile {
         let tables = [1] + parts.replicas.joined() + [1, 1, UInt8(ascii: "A"), 1] + shape
         return message(
             5, [(parts.zone + parts.token + [parts.flags] + tables + [0x44, 0x01], 1), (record, 1025)])
+    }
+
+    /// 65,537 tombstones: more records than a batch may have.
+    private static var tooManyRecords: [Part] {
+        let parts = BatchParts()
+        let tables = [1] + parts.replicas.joined() + [1, 1, UInt8(ascii: "A"), 1, 0, 0]
+        let count: [UInt8] = [0x80, 0x01, 0x00, 0x01]
+        let record: [UInt8] = [0, 0, 1, 0x31, 1] + BatchParts.stamp(9)
+        return message(5, [(parts.zone + parts.token + [parts.flags] + tables + count, 1), (record, 65_537)])
     }
 
     private static var brokenValues: [(String, ByteBuffer)] {

@@ -29,6 +29,9 @@ extension VectorFile {
                         try conversation("few items", 10, 2, 3),
                         try conversation("more than one bucket", 90, 3, 4),
                         try conversation("many items in frames", 150, 60, 60, frameSizeLimit: 4096),
+                        try conversation(
+                            "ranges that are listed twice, of sides that have nothing in common", 0, 34, 300,
+                            frameSizeLimit: 4096),
                     ]
                 ),
             ])

@@ -28,6 +28,8 @@ struct OutgoingStream: Sendable {
     var isAtRest: Bool { state == .atEnd && unacknowledged.isEmpty }
     /// Whether the peer has batches that it has not acknowledged.
     var awaitsAcknowledgement: Bool { !unacknowledged.isEmpty }
+    /// The token of the oldest batch of which the peer may still refuse records: it says so before it acknowledges the batch.
+    var oldestRefusable: ChangeToken { unacknowledged.first?.token ?? position }
     /// Whether this side may send one more batch without an acknowledgement.
     var hasRoom: Bool { unacknowledged.count < ProtocolLimits.window }
     var hasLooseUnacknowledged: Bool { unacknowledged.contains(where: \.isLoose) }

@@ -90,6 +90,9 @@ package struct ZoneExchange: Sendable {
         return outgoing.isAtRest && applying == 0
     }
 
+    /// The token of the oldest batch of which the peer may still refuse records. What has changed after it is on its way.
+    package var oldestRefusable: ChangeToken { outgoing.oldestRefusable }
+
     /// Whether the peer has batches that it has not acknowledged.
     package var awaitsAcknowledgement: Bool { outgoing.awaitsAcknowledgement }
 

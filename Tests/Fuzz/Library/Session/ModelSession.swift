@@ -168,7 +168,7 @@ struct ModelSession {
             let (number, batch) = arrived.removeFirst()
             applying = number
             machine.change(zones[number]) { $0.apply(batch) }
-            return [.wait, .hand { $0.applied([batch], zone: number) }]
+            return [.wait, .hand { $0.applied(batch, zone: number) }]
         case .deciding:
             guard !questions.isEmpty else { return nil }
             let answer = machine.answer(to: questions.removeFirst())

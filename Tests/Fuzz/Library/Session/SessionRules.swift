@@ -134,7 +134,7 @@ struct SessionRules {
         case .exchange:
             try move(to: .exchange)
             try expect(begun.count == zoneCount, "\(zoneCount - begun.count) zones have not begun")
-        case .noteBegun(let number, _), .noteRefused(let number, _, _), .noteInSync(let number, _):
+        case .noteBegun(let number, _), .noteRefused(let number, _, _, _), .noteInSync(let number, _):
             try checkExchange(number)
         case .zone(let number, let action):
             try checkExchange(number)

@@ -271,6 +271,9 @@ class _PairingSide:
         """The household is no part of a pairing's messages."""
         equal("the key that is introduced", key, self.remote_key)
 
+    def note_introduction_due(self, key: bytes) -> None:
+        equal("the key of whom an introduction is due", key, self.remote_key)
+
     def hear(self, code: str, *messages: Message) -> str:
         """What becomes of the pairing: `paired`, `closes`, the code of an error, or `waits` for another message."""
         waiting = list(messages)

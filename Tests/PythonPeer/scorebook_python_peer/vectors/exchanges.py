@@ -48,36 +48,37 @@ def check_reconciliation(vector: Json) -> None:
             equal(entry["why"], "taken", "malformed" if entry["malformed"] else "taken")
     for case in vector["cases"]:
         limit = case["frameSizeLimit"] or MESSAGE_BYTES
-        caller, listener = (
+        caller, asking, listener = (
             Negentropy([Item(int(time), hexadecimal(id)) for time, id in case[side]], limit)
-            for side in ("caller", "listener")
+            for side in ("caller", "caller", "listener")
         )
-        expected = {hexadecimal(id) for id in case["have"]}, {hexadecimal(id) for id in case["need"]}
+        expected = tuple([hexadecimal(id) for id in case[found]] for found in ("have", "need"))
         equal(case["why"], _reconcile(caller, listener), expected)
         # The other side's messages of the vector, whatever this one would have said.
         messages = [hexadecimal(text) for text in case["messages"]]
-        only_here: set[bytes] = set()
-        only_there: set[bytes] = set()
+        only_here: list[bytes] = []
+        only_there: list[bytes] = []
         for query, answer in zip(messages[::2], messages[1::2]):
             if not case["frameSizeLimit"]:
                 equal(f"{case['why']}, answer", listener.answer(query), answer)
             else:
                 listener.answer(query)
-            difference = caller.take(answer)
-            only_here.update(difference.only_here)
-            only_there.update(difference.only_there)
-        equal(f"{case['why']}, from the vector", (only_here, only_there), expected)
+            difference = asking.take(answer)
+            only_here += difference.only_here
+            only_there += difference.only_there
+        equal(f"{case['why']}, from the vector", (sorted(only_here), sorted(only_there)), expected)
 
 
-def _reconcile(caller: Negentropy, listener: Negentropy) -> tuple[set[bytes], set[bytes]]:
-    only_here: set[bytes] = set()
-    only_there: set[bytes] = set()
+def _reconcile(caller: Negentropy, listener: Negentropy) -> tuple[list[bytes], list[bytes]]:
+    """What the caller is told, each id as often as it is told."""
+    only_here: list[bytes] = []
+    only_there: list[bytes] = []
     query: bytes | None = caller.first_message()
     while query is not None:
         query, here, there = caller.take(listener.answer(query))
-        only_here.update(here)
-        only_there.update(there)
-    return only_here, only_there
+        only_here += here
+        only_there += there
+    return sorted(only_here), sorted(only_there)
 
 
 def check_malformed(vector: Json) -> None:

@@ -125,14 +125,15 @@ def _check_head(case: Json, author: Author, readers: list[Author]) -> None:
         equal(f"{what}, as another", open_head(readers[number], author.key, author.id, counter + 1, content), None)
     time = next((head.time for head in heads if head), 0)
     if any(heads):
-        equal(f"head {counter}", _draft(readers, heads).seal(author, counter, time, _Counted()), content)
+        later_fields = hexadecimal(case["laterFields"])
+        sealed = _draft(readers, heads).seal(author, counter, time, _Counted(), later_fields)
+        equal(f"head {counter}", sealed, content)
 
 
 def _check_opened(what: str, told: Json, head: Head) -> None:
     equal(f"{what}: time", head.time, int(told["time"]))
     equal(f"{what}: zones", head.zones, [_section(zone) for zone in told["zones"]])
     equal(f"{what}: rights", head.rights, [Right(zone["rights"]) for zone in told["zones"]])
-    equal(f"{what}: damaged", head.left_out, [])
     household = Household.read(Reader(hexadecimal(told["household"]))) if told["household"] else None
     equal(f"{what}: household", head.household, household)
 
@@ -143,11 +144,14 @@ def _draft(readers: list[Author], heads: list[Head | None]) -> Draft:
     rights: dict[bytes, dict[int, Right]] = {}
     household, told = None, set()
     for reader, head in zip(readers, heads):
-        for section, right in zip(head.zones, head.rights) if head else ():
+        if head is None:
+            continue
+        opens = rights.setdefault(reader.key, {})
+        for section, right in zip(head.zones, head.rights):
             if section not in sections:
                 sections.append(section)
-            rights.setdefault(reader.key, {})[sections.index(section)] = right
-        if head and head.household is not None:
+            opens[sections.index(section)] = right
+        if head.household is not None:
             household = head.household
             told.add(reader.key)
     return Draft(sections, household, rights, told)

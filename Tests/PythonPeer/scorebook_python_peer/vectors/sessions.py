@@ -194,7 +194,7 @@ def _fill(store: Store, peer: bytes, content: Json) -> None:
                 origin = peer if entry["fromPeer"] else None
                 store.restore_record(name, number, state, int(entry["number"]), int(entry["group"]), origin)
             for entry in zone["refused"]:
-                store.note_refused(peer, entry["reason"], [entry["name"]])
+                store.note_refused(peer, entry["reason"], [entry["name"]], int(content["lastNumber"]))
         generations = [(int(g["firstNumber"]), hexadecimal(g["generation"])) for g in content["generations"]]
         store.restore_numbers(int(content["lastNumber"]), int(content["greatestTime"], 16), generations)
 

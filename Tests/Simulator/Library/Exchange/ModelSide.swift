@@ -93,7 +93,7 @@ struct ModelSide {
 
     mutating func tellCommitted(_ store: inout ModelStore) throws -> [Message] {
         defer { committed = [] }
-        return try perform(session.applied(committed, zone: 0), &store)
+        return try committed.flatMap { try perform(session.applied($0, zone: 0), &store) }
     }
 
     mutating func storeChanged() { session.storeChanged(zone: 0) }

@@ -133,10 +133,10 @@ final class RecordedSide {
         case .noteBegun(let number, let token):
             try machine.write { try zones[number].peerZone.noteBegun($0, at: token) }
         case .zone(let number, let action): try await perform(action, number)
-        case .noteRefused(let number, let reason, let names):
+        case .noteRefused(let number, let reason, let names, let batch):
             guard let reason = Refusal.Reason(rawValue: Int64(reason)) else { return }
             let refusal = Refusal(names: names, reason: reason)
-            try machine.write { try zones[number].peerZone.noteRefused($0, refusal) }
+            try machine.write { try zones[number].peerZone.noteRefused($0, refusal, in: batch) }
         case .noteInSync(let number, _): try await perform(session.inSyncNoted(zone: number))
         // The two form no household.
         case .readHousehold, .tellHousehold, .takeHousehold: break
@@ -179,7 +179,7 @@ final class RecordedSide {
                 let reason = Int(refusal.reason.rawValue)
                 try send(.refuse(Message.Refuse(zone: number, reason: reason, names: refusal.names)))
             }
-            try await perform(session.applied([batch], zone: number))
+            try await perform(session.applied(batch, zone: number))
         case .acknowledged(let token): try machine.write { try peerZone.acknowledge($0, token) }
         case .voidReceived: try machine.write { try peerZone.voidReceived($0) }
         case .checkRecords:
