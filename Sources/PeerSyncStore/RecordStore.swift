@@ -35,7 +35,7 @@ public final class RecordStore: Sendable {
     /// Knows whether the app itself writes in the open transaction.
     private let ownWrites = OwnWrites()
     /// The id of this run in the table of generations.
-    let generation: [UInt8]
+    let generation = Generations.random()
     /// The wall clock, in milliseconds since 1970.
     package let now: @Sendable () -> Int64
 
@@ -73,10 +73,10 @@ public final class RecordStore: Sendable {
         if let now { database.writeWithoutTransaction { CaptureTriggers.setClock($0, now) } }
         tables = try database.readOnce { db in
             try MetadataTables.checkFormat(db)
-            for type in schema.types { try TableCheck.check(db, type, in: schema) }
+            let hasAssets = assetDirectory != nil
+            for type in schema.types { try TableCheck.check(db, type, in: schema, hasAssets: hasAssets) }
             return try RecordTables(schema, db)
         }
-        generation = Generations.random()
         try database.write { db in
             let areRulesNew = try MetadataTables.migrate(db)
             _ = try unsentCount.rise(db)
@@ -114,7 +114,6 @@ public final class RecordStore: Sendable {
         replica = store.replica
         assetDirectory = store.assetDirectory
         tables = store.tables
-        generation = Generations.random()
         now = store.now
     }
 

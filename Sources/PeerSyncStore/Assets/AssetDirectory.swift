@@ -93,6 +93,11 @@ public struct AssetDirectory: Sendable {
     /// - Throws: ``RecordStoreError``: `unreadableFile`; `invalidValue` when the file is too large, or the text is no media type;
     ///   `noSpace`, `assetUnwritable`.
     public func add(_ source: URL, mediaType: String? = nil) throws -> Asset {
+        try add(source, mediaType: mediaType, maximumSize: Asset.maximumSize)
+    }
+
+    /// - Parameter maximumSize: the most bytes of a file: ``/PeerSyncModel/Asset/maximumSize``, or less in tests.
+    func add(_ source: URL, mediaType: String? = nil, maximumSize: Int64) throws -> Asset {
         if let mediaType, !Asset.isMediaType(mediaType) {
             throw RecordStoreError(.invalidValue, "“\(mediaType)” is not a media type")
         }
@@ -106,11 +111,12 @@ public struct AssetDirectory: Sendable {
             }
             return (status, try file.read(at: 0, upTo: MediaType.signatureLength))
         }
-        guard Int64(status.st_size) <= Asset.maximumSize else { throw Self.tooLarge(source) }
+        guard Int64(status.st_size) <= maximumSize else { throw Self.tooLarge(source) }
         let (hash, count) = try add { offset in
-            try understandingReads(of: source) { try file.read(at: offset, upTo: Self.bufferSize) }
+            // A program may write to it meanwhile.
+            guard offset <= maximumSize else { throw Self.tooLarge(source) }
+            return try understandingReads(of: source) { try file.read(at: offset, upTo: Self.bufferSize) }
         }
-        // A program may have written to it meanwhile.
         guard
             let asset = Asset(
                 hash: hash, size: count,
@@ -163,7 +169,8 @@ public struct AssetDirectory: Sendable {
     public func add(_ source: URL, expecting hash: AssetHash) throws -> Bool {
         guard let file = try? PosixFile(source.resolvingSymlinksInPath().path, O_RDONLY) else { return false }
         let (found, _) = try add(expecting: hash) { offset in
-            (try? file.read(at: offset, upTo: Self.bufferSize)) ?? []
+            // A file that grows as fast as it is read would have no end, and is none of a record's.
+            offset > Asset.maximumSize ? [] : (try? file.read(at: offset, upTo: Self.bufferSize)) ?? []
         }
         return found == hash
     }

@@ -19,10 +19,21 @@ public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
         case "all" where words.count == 1: self = .all
         case "none" where words.count == 1: self = .none
         case "under":
-            guard let size = Self.bytes(words.dropFirst().joined()), size > 0 else { return nil }
-            self = .under(size)
+            guard let size = Self.bytes(words.dropFirst().joined()), size >= 1, size < Self.sizeLimit else {
+                return nil
+            }
+            self = .under(Int64(size))
         default: return nil
         }
+    }
+
+    /// Reads what a store holds: an earlier version wrote any size, and a great one counted as ``all``.
+    init?(stored text: String) {
+        let words = text.split(separator: " ")
+        let size = words.first == "under" ? Self.bytes(words.dropFirst().joined().lowercased()) : nil
+        let isAll = size.map { $0 >= Self.sizeLimit } ?? false
+        guard let policy = isAll ? AssetPolicy.all : AssetPolicy(text) else { return nil }
+        self = policy
     }
 
     private static let units: [(String, Int64)] = [
@@ -31,20 +42,20 @@ public enum AssetPolicy: Sendable, Hashable, CustomStringConvertible {
     ]
 
     /// No size is as great.
-    private static let sizeLimit: Int64 = 1_000_000_000_000_000
+    private static let sizeLimit = 1e15
 
     /// The policy with the same effect whose text ``init(_:)`` reads.
     var bounded: AssetPolicy {
         guard case .under(let size) = self else { return self }
-        return size <= 0 ? .none : size < Self.sizeLimit ? self : .all
+        return size <= 0 ? .none : Double(size) < Self.sizeLimit ? self : .all
     }
 
-    private static func bytes(_ text: String) -> Int64? {
+    private static func bytes(_ text: String) -> Double? {
         for (unit, factor) in units where text.hasSuffix(unit) {
-            guard let number = Double(text.dropLast(unit.count)), number.isFinite, number >= 0,
-                number * Double(factor) < Double(sizeLimit)
-            else { return nil }
-            return Int64(number * Double(factor))
+            guard let number = Double(text.dropLast(unit.count)), number.isFinite, number >= 0 else {
+                return nil
+            }
+            return number * Double(factor)
         }
         return nil
     }

@@ -55,7 +55,7 @@ public struct StoreAssets: Sendable {
     static func policy(_ db: Database) throws -> AssetPolicy {
         guard let text = try SyncState.text(db, .assetPolicy) else { return .all }
         // Whoever limits what they fetch wants fewer files, not all of them.
-        return AssetPolicy(text) ?? AssetPolicy.none
+        return AssetPolicy(stored: text) ?? AssetPolicy.none
     }
 
     /// Sets the files to fetch from peers, from now on. A size that no file is below counts as ``AssetPolicy/none``, one that every file is below

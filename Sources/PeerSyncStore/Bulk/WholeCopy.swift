@@ -20,7 +20,6 @@ struct WholeCopy {
         """
 
     private let scan: RecordScan
-    private let tables: RecordTables
     private let zone: Int64
     private let peer: Int64?
     private let limit: BatchLimit
@@ -30,7 +29,6 @@ struct WholeCopy {
     /// - Parameter peer: the peer whose own records it leaves out, if any.
     init(_ db: Database, _ tables: RecordTables, zone: Int64, excluding peer: Int64?, limit: BatchLimit) {
         scan = RecordScan(db, tables)
-        self.tables = tables
         self.zone = zone
         self.peer = peer
         self.limit = limit
@@ -51,7 +49,7 @@ struct WholeCopy {
     ///   beginning.
     func batch(from position: CopyPosition, after last: RecordName?) throws -> (ChangeBatch, ReadingPlace) {
         let types = try scan.types()
-        let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types, tables.schema)
+        let start = last.map { ($0.recordType, $0.description) } ?? position.start(in: types)
         let sent = try WithheldRecords.Sent(db, zone: zone)
         var records: [RecordState] = []
         var size = BatchSize()
@@ -68,7 +66,7 @@ struct WholeCopy {
                 return size.isSmall(limit)
             }
             guard isFull, let last = records.last?.name else { continue }
-            let token = position.token(at: last, tables.schema)
+            let token = position.token(at: last, in: types)
             return (
                 ChangeBatch(records: records, token: token, isLast: false),
                 ReadingPlace(token, lastName: last)
@@ -80,8 +78,8 @@ struct WholeCopy {
         )
     }
 
-    /// Whether a copy can go on from a position: the order of types must be the same as at its beginning.
+    /// Whether a copy can go on from a position: the types and their order must be the same as at its last batch.
     func canGoOn(from position: CopyPosition) throws -> Bool {
-        try position.start(in: scan.types(), tables.schema) != nil
+        try position.start(in: scan.types()) != nil
     }
 }

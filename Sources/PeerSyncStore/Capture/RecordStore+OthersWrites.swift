@@ -19,8 +19,7 @@ extension RecordStore {
     /// - Throws: `newerFormat` when a program that syncs other tables or fields has opened the database.
     package func foldOthersWrites(since version: Int64?) async throws -> OthersWrites {
         try await database.writeWithoutTransaction { [self] db in
-            // SQLite changes this number with every commit of another connection.
-            let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
+            let current = try Self.version(db)
             var found = OthersWrites(version: current, hasChanged: current != version)
             if found.hasChanged {
                 try capturedSchema.check(db, isThorough: true)
@@ -35,6 +34,11 @@ extension RecordStore {
             found.withheldCount = try unsentCount.rise(db, hasChanged: found.hasChanged)
             return found
         }
+    }
+
+    /// The number that SQLite changes with every commit of another connection.
+    static func version(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
     }
 
     /// Tells those who observe the database with GRDB that other connections may have changed any of its tables: GRDB hears of this

@@ -177,16 +177,10 @@ extension RecordState {
         let isAligned = hasSameNames(as: later.fields)
         return fields.indices.lazy.filter { index in
             let field = fields[index]
-            guard field.value != .null, field.stamp.time.milliseconds >= Self.firstTrueTime else {
-                return false
-            }
+            guard field.value != .null, !RefusedTime.contains(field.stamp.time) else { return false }
             return (isAligned ? later.fields[index] : later.field(field.name))?.value != field.value
         }.map { fields[$0] }
     }
-
-    /// The year 2000, in milliseconds since 1970. Only values that a person has refused have a stamp from before: see
-    /// ``StoreFuse/refuse(_:_:)``.
-    private static let firstTrueTime: Int64 = 946_684_800_000
 }
 
 extension WorkingRecord {

@@ -217,17 +217,12 @@ public struct StoreFuse: Sendable {
         try store.writeAnew(db, former, zone: Zones.target(db, alarm.zoneRow))
     }
 
-    /// How far before now the stamps of ``yield(_:_:in:)`` lie, in units of ``HybridTime/rawValue``: 50 years.
-    private static let yieldDistance: UInt64 = (50 * 365 * 86_400_000) << 16
-
-    /// Gives the values that programs have written in some records a stamp from before all others, so that they lose against whatever a
+    /// Gives the values that programs have written in some records a ``RefusedTime``, so that they lose against whatever a
     /// peer has. Whoever forgot them instead would rely on a peer that may do the same at this moment. What was written since stays.
     private func yield(_ db: Database, _ writes: [RecordState], in zone: Int64) throws {
         guard !writes.isEmpty else { return }
-        let now = try store.clock.newStamp(db).time.rawValue
-        // Each moment gives another stamp, so no stamp ever names two values.
-        let stamp = Stamp(
-            time: HybridTime(rawValue: now - min(now, Self.yieldDistance)), replica: store.replica)
+        let now = try store.clock.newStamp(db).time
+        let stamp = Stamp(time: RefusedTime.time(at: now), replica: store.replica)
         let set = WorkingSet(db, store.tables)
         for written in writes {
             guard let record = try set.known(written.name) else { continue }

@@ -4,7 +4,7 @@ import PeerSyncRules
 /// Applies the rules between records to a working set: it brings back records that are newer than their deletion, and
 /// decides which records have a row.
 ///
-/// `MergeRules` has the rules. This type loads the records that they ask for, and no more than may come or go after the
+/// `Revival` and `Visibility` of PeerSyncRules have the rules. This type loads the records that they ask for, and no more than may come or go after the
 /// changes. Protocol/ "Merge rules" is the normative text.
 struct RuleApplication {
     private var neighbourhood: WorkingNeighbourhood

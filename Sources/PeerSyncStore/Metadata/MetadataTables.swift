@@ -4,7 +4,7 @@ import PeerSyncModel
 
 /// The engine's own tables. Protocol/ "Store format" describes them for programs that read a store.
 enum MetadataTables {
-    /// The format of the tables below; it grows by one with each change. A store refuses a greater version.
+    /// The format of the tables below. From the first release on, it grows by one with each change. A store refuses a greater version.
     static let formatVersion: Int64 = 2
 
     /// The beginning of the names of all tables, indexes and triggers of the engine. So they meet no name of an app, and
@@ -13,8 +13,8 @@ enum MetadataTables {
 
     static let create = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
-        -- isSyncOff, settingsVersion, erasures, historySize, fuse, and for each type captured:<type>, fieldKinds:<type>, contested:<type>,
-        -- left:<type>.
+        -- isSyncOff, settingsVersion, schemaVersion, erasures, historySize, fuse, fuseSalt, and for each type captured:<type>,
+        -- fieldKinds:<type>, table:<type>, contested:<type>, left:<type>.
         CREATE TABLE grdb_sync_syncState (
             name TEXT PRIMARY KEY,
             value
@@ -177,7 +177,7 @@ enum MetadataTables {
         -- How far the exchange with a peer has come, per zone: what of ours it has acknowledged, what of its we have. This
         -- outlives the pairing: the machine may come back with what it holds. lastSync: when the digests were last equal.
         -- rights: what the peer may do in the zone; 0 nothing, 1 read, 2 write; NULL is 2 in zone 1 and 0 in others.
-        -- ownRights: what this machine may do in the zone at the peer, as that one said last; NULL if it never did.
+        -- ownRights: what this machine may do in the zone at the peer, as that one said last; the same numbers; NULL if it never did.
         -- comparedSequence: the number of the peer's changes up to which this store may lack deletions, because the two
         -- compared everything; 0 if it lacks none.
         CREATE TABLE grdb_sync_peerZone (

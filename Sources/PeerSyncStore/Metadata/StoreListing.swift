@@ -12,14 +12,16 @@ public struct StoreListing: Sendable {
     ///   - db: a connection to the store's database.
     ///   - type: nil for all types.
     ///   - scope: the zones to look at.
+    /// - Throws: `noSuchZone` when the zone of the scope is gone, or another store's.
     public func names(
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
+        let row = try scope.row(db)
         var entries: [RecordListEntry] = []
         for table in store.tables.all where type == nil || table.type.name == type {
             try table.forEachName(db) { name in
-                if let row = scope.row, try Zones.row(db, of: name.description) != row { return }
+                if let row, try Zones.row(db, of: name.description) != row { return }
                 entries.append(
                     RecordListEntry(
                         name: name.description, waitsFor: nil, zone: try zones.name(db, of: name.description))
@@ -36,16 +38,18 @@ public struct StoreListing: Sendable {
     ///   - type: nil for all types.
     ///   - scope: the zones to look at.
     ///   - limit: the most records to list.
+    /// - Throws: `noSuchZone` when the zone of the scope is gone, or another store's.
     public func held(
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all, limit: Int = .max
     ) throws -> [RecordListEntry] {
         let zones = try ZoneNames(db)
+        let row = try scope.row(db)
         let names = try String.fetchAll(
             db,
             sql: """
                 SELECT remoteRecordID FROM grdb_sync_remoteRecord
                 WHERE status = \(RecordStatus.held.rawValue) AND status <> 0
-                    AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
+                    AND \(row.map { "zone = \($0)" } ?? "TRUE")
                     AND (?1 IS NULL OR remoteRecordID > ?1 AND remoteRecordID < ?2)
                 ORDER BY remoteRecordID LIMIT ?3
                 """,
@@ -81,15 +85,17 @@ public struct StoreListing: Sendable {
     ///   - db: a connection to the store's database.
     ///   - type: nil for all types.
     ///   - scope: the zones to look at.
+    /// - Throws: `noSuchZone` when the zone of the scope is gone, or another store's.
     public func deleted(
         _ db: Database, type: String? = nil, in scope: ZoneScope = .all
     ) throws -> [DeletedRecord] {
         let outOfSight = try OutOfSight(db, store.tables)
         let returns = try ReturningRecords(outOfSight)
         let names = try ZoneNames(db)
+        let row = try scope.row(db)
         return try outOfSight.deleted.compactMap { record -> (Stamp, DeletedRecord)? in
             guard let deletion = record.state.deletion, let count = returns.count(with: record.name),
-                type == nil || record.name.recordType == type, scope.row == nil || record.zone == scope.row
+                type == nil || record.name.recordType == type, row == nil || record.zone == row
             else { return nil }
             let listed = DeletedRecord(
                 name: record.name, zone: try names.name(db, of: record.name.description),
@@ -106,14 +112,16 @@ public struct StoreListing: Sendable {
     ///   - db: a connection to the store's database.
     ///   - recordType: the type, as in the beginning of the names.
     ///   - scope: the zones to look at.
+    /// - Throws: `noSuchZone` when the zone of the scope is gone, or another store's.
     public func outOfSight(_ db: Database, of recordType: String, in scope: ZoneScope = .all) throws
         -> [RecordName]
     {
+        let row = try scope.row(db)
         let statement = try db.cachedStatement(
             sql: """
                 SELECT remoteRecordID FROM grdb_sync_remoteRecord
                 WHERE remoteRecordID >= ?1 AND remoteRecordID < ?2 AND \(Self.isOutOfSight)
-                    AND \(scope.row.map { "zone = \($0)" } ?? "TRUE")
+                    AND \(row.map { "zone = \($0)" } ?? "TRUE")
                 ORDER BY remoteRecordID
                 """)
         let (first, next) = (recordType + RecordName.separator, recordType + "|~}")
@@ -245,6 +253,8 @@ public struct StoreListing: Sendable {
 
     /// Passes every live record of a zone to `body`, held ones included, in order of name. It leaves out hidden
     /// records.
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
     public func forEachLiveState(
         _ db: Database, zone: ZoneTarget = .default, _ body: (RecordState) throws -> Void
     ) throws {
@@ -254,6 +264,8 @@ public struct StoreListing: Sendable {
     }
 
     /// Passes every record of a zone to `body`, deleted ones included, in order of name.
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
     package func forEachState(
         _ db: Database, zone: ZoneTarget = .default, where condition: String = "TRUE",
         _ body: (RecordState) throws -> Void
@@ -263,7 +275,7 @@ public struct StoreListing: Sendable {
                 SELECT remoteRecordID, status, remoteRecord FROM grdb_sync_remoteRecord
                 WHERE zone = ? AND \(condition) ORDER BY remoteRecordID
                 """)
-        let rows = try Row.fetchCursor(statement, arguments: [zone.row])
+        let rows = try Row.fetchCursor(statement, arguments: [Zones.row(db, of: zone)])
         let shapes = ShapeTable(db)
         while let row = try rows.next() {
             try body(StoredRecord(RecordName(row[0]), row, tables: store.tables, shapes: shapes).state)

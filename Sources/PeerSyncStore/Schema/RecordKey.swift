@@ -61,11 +61,13 @@ struct RecordKey: Sendable {
     private static func kind(of column: ColumnInfo, in type: RecordType, _ db: Database) throws
         -> KeyEncoding.Kind
     {
-        guard !column.type.isEmpty else {
+        // Where the store has synced such a table, the names of its records were made of a BLOB.
+        guard try !column.type.isEmpty || isCaptured(db, type.table) else {
             throw RecordStoreError(
                 .tableMismatch,
-                "the key column \(type.table).\(column.name) is declared without a type, so the text 1 and the number 1 could be "
-                    + "two rows, and their records would have one name: declare it TEXT, BLOB or INTEGER")
+                "the key column \(type.table).\(column.name) is declared without a type, so only rows with a BLOB there "
+                    + "would have a name on other machines, and the others would stay here: declare it TEXT, BLOB or INTEGER"
+            )
         }
         switch ColumnAffinity(declaredType: column.type) {
         case .text: return .text
@@ -83,6 +85,17 @@ struct RecordKey: Sendable {
                 "the key column \(type.table).\(column.name) is declared \(column.type), which SQLite converts: declare it "
                     + "TEXT, BLOB or INTEGER")
         }
+    }
+
+    /// Whether the store has synced this table and nobody has made it anew since, so that its records have the names that this key gave
+    /// them.
+    private static func isCaptured(_ db: Database, _ table: String) throws -> Bool {
+        let sql = """
+            SELECT EXISTS (
+                SELECT 1 FROM main.sqlite_master
+                WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name GLOB '\(MetadataTables.prefix)*')
+            """
+        return try Bool.fetchOne(db, sql: sql, arguments: [table]) == true
     }
 
     private static func isStrict(_ db: Database, _ table: String) throws -> Bool {

@@ -3,7 +3,10 @@ import PeerSyncModel
 
 /// Compares a table with the schema, before the store puts any trigger on it.
 enum TableCheck {
-    static func check(_ db: Database, _ type: RecordType, in schema: RecordSchema) throws {
+    /// - Parameter hasAssets: whether the store has a directory of files, so that texts take the place of bytes in columns of files.
+    static func check(
+        _ db: Database, _ type: RecordType, in schema: RecordSchema, hasAssets: Bool
+    ) throws {
         // SQLite takes other capitals, too; the triggers and the names of records do not.
         let kind = try String.fetchOne(
             db.cachedStatement(
@@ -32,7 +35,7 @@ enum TableCheck {
         for name in fields where columns[name] == nil {
             throw RecordStoreError(.tableMismatch, "the table \(type.table) has no column \(name)")
         }
-        try checkFiles(db, type, columns)
+        if hasAssets { try checkFiles(db, type, columns) }
         let key = try RecordKey(type, db)
         try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
         try checkCollations(db, type)

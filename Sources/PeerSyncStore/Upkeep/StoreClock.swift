@@ -6,6 +6,10 @@ public struct StoreClock: Sendable {
     /// The default limit for the stamps of a peer in the future, in milliseconds: five minutes.
     public static let defaultAllowedSkew: Int64 = 300_000
 
+    /// Whether other machines refuse what a clock stamps that is so far ahead of theirs, in milliseconds, unless somebody lets them
+    /// allow more.
+    public static func isTooFarAhead(_ milliseconds: Int64) -> Bool { milliseconds > defaultAllowedSkew }
+
     /// The maximum distance into the future, in milliseconds: 4,459 years. With more, sums would overflow.
     package static let maximumSkew: Int64 = 1 << 47
 

@@ -83,9 +83,12 @@ extension StoreZones {
     }
 
     /// The paired machines that let this one have a zone, as they said last, by name.
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
     public func machinesSharing(_ db: Database, _ zone: Zone) throws -> [String] {
-        try PeerTable.all(db).filter {
-            try Zones.ownRights(db, peer: $0.id, zone: zone.row).map { $0 != .none } ?? false
+        let row = try Zones.row(db, of: .one(zone))
+        return try PeerTable.all(db).filter {
+            try Zones.ownRights(db, peer: $0.id, zone: row).map { $0 != .none } ?? false
         }.map(\.name)
     }
 }

@@ -39,9 +39,29 @@ enum RefusedRecords {
         return try Bool.fetchOne(statement, arguments: [peer, zone, reason.rawValue]) ?? false
     }
 
-    static func insert(_ db: Database, _ refusal: Refusal, peer: Int64, zone: Int64) throws {
-        // A peer can only refuse records that are in the zone.
-        for name in refusal.names where try Zones.row(db, of: name.description) == zone {
+    /// Whether a peer can have refused what this store has of a record. It was only sent what is in the zone; and what was too large
+    /// and has changed since is on its way.
+    ///
+    /// - Parameter sequence: the number of this store up to which the peer was sent the changes.
+    static func counts(
+        _ db: Database, _ name: RecordName, _ reason: Refusal.Reason, upTo sequence: Int64, zone: Int64
+    ) throws -> Bool {
+        let number = try Int64.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT changeSequence FROM grdb_sync_remoteRecord WHERE remoteRecordID = ? AND zone = ?"
+            ),
+            arguments: [name.description, zone])
+        guard let number else { return false }
+        return reason != .tooLarge || number <= sequence
+    }
+
+    /// Notes what a peer has refused.
+    ///
+    /// - Parameter sequence: see ``counts(_:_:_:upTo:zone:)``.
+    static func insert(
+        _ db: Database, _ refusal: Refusal, upTo sequence: Int64, peer: Int64, zone: Int64
+    ) throws {
+        for name in refusal.names where try counts(db, name, refusal.reason, upTo: sequence, zone: zone) {
             try db.cachedStatement(
                 sql:
                     "INSERT OR REPLACE INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"

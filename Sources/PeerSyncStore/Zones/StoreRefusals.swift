@@ -34,18 +34,20 @@ public struct StoreRefusals: Sendable {
     /// that was too large for a peer stays, because no other machine may have it. Part of the open transaction.
     ///
     /// - Returns: the records that it gave up.
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
     @discardableResult
     public func giveUp(_ db: Database, in zone: Zone) throws -> [RecordName] {
+        let row = try Zones.row(db, of: .one(zone))
         _ = try store.fold(db)
         let names = try String.fetchAll(
             db,
             sql: "DELETE FROM grdb_sync_refusedRecord WHERE zone = ? AND reason <> ? RETURNING recordName",
-            arguments: [zone.row, Refusal.Reason.tooLarge.rawValue])
+            arguments: [row, Refusal.Reason.tooLarge.rawValue])
         try RefusedRecords.notify(db)
         // A refusal is no reason to give up a record that is in another zone by now.
-        let list = try Set(names).filter { try Zones.row(db, of: $0) == zone.row }
+        let list = try Set(names).filter { try Zones.row(db, of: $0) == row }
             .map { try RecordName($0) }.sorted()
-        try giveUp(db, list, in: zone.row)
+        try giveUp(db, list, in: row)
         return list
     }
 

@@ -15,8 +15,11 @@ public struct StoreZones: Sendable {
     }
 
     /// The zones of this store, the default one first.
+    ///
+    /// - Throws: `noSuchZone` when the zone of the scope is gone, or another store's.
     public func all(_ db: Database, in scope: ZoneScope = .all) throws -> [Zone] {
-        try Zones.all(db).filter { scope.row == nil || $0.row == scope.row }
+        let row = try scope.row(db)
+        return try Zones.all(db).filter { row == nil || $0.row == row }
     }
 
     /// The zone of that name.
@@ -137,9 +140,12 @@ public struct StoreZones: Sendable {
 
     /// The paired machines that take no write of this machine in a zone, by name. Empty if one of them takes it, because that one
     /// passes it on, and as long as no machine has said anything.
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
     public func machinesRefusingWrites(_ db: Database, in zone: Zone) throws -> [String] {
+        let row = try Zones.row(db, of: .one(zone))
         let rights = try PeerTable.all(db).map { peer in
-            (peer.name, try Zones.ownRights(db, peer: peer.id, zone: zone.row))
+            (peer.name, try Zones.ownRights(db, peer: peer.id, zone: row))
         }
         guard !rights.contains(where: { $0.1 == .write }) else { return [] }
         return rights.filter { $0.1 == .read }.map(\.0)

@@ -1,3 +1,5 @@
+import GRDB
+
 /// The zones of a store that an operation covers.
 public enum ZoneScope: Sendable, Hashable {
     /// All zones of the store.
@@ -24,10 +26,12 @@ public enum ZoneScope: Sendable, Hashable {
     }
 
     /// The row of the only zone; nil for all zones.
-    var row: Int64? {
+    ///
+    /// - Throws: `noSuchZone` when the zone is gone, or another store's.
+    func row(_ db: Database) throws -> Int64? {
         switch self {
         case .all: nil
-        case .one(let zone): zone.row
+        case .one: try Zones.row(db, of: target)
         }
     }
 }

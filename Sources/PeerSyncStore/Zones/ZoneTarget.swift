@@ -4,11 +4,4 @@ public enum ZoneTarget: Sendable, Hashable {
     case `default`
     /// Another zone.
     case one(Zone)
-
-    var row: Int64 {
-        switch self {
-        case .default: Zones.defaultID
-        case .one(let zone): zone.row
-        }
-    }
 }

@@ -133,15 +133,10 @@ struct LargeRecordTests {
 
     /// What a peer has said of a record holds for the state that it has seen.
     @Test func aRefusalEndsWhenTheRecordChanges() async throws {
-        try machine.shell(
-            "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x'), ('Author|~|2', 'x')")
-        _ = try await machine.status()
-        let refused = [try RecordName("Author|~|1"), try RecordName("Author|~|2")]
-        try await machine.store.database.write { [peerZone] db in
-            try peerZone.noteRefused(db, Refusal(names: refused, reason: .tooLarge))
-        }
+        try await writeTwoAuthors()
+        try await noteRefused(.tooLarge, in: summary().current)
         #expect(try await machine.store.refusals.all().map(\.reason) == [.tooLarge, .tooLarge])
-        #expect(try await machine.store.database.read { try peerZone.summary($0) }.refused == 2)
+        #expect(try await summary().refused == 2)
         try machine.shell("UPDATE Author SET name = 'y' WHERE recordName = 'Author|~|1'")
         _ = try await machine.status()
         #expect(try await machine.store.refusals.all().map(\.name.description) == ["Author|~|2"])
@@ -152,6 +147,38 @@ struct LargeRecordTests {
         }
         #expect(given.isEmpty)
         #expect(try machine.rows("SELECT name FROM Author") == ["y", "x"])
+    }
+
+    /// It was written after the peer was sent what it refuses, so it is sent next: the peer may take that, and says nothing then.
+    @Test func aRefusalOfAFormerStateIsNotKept() async throws {
+        try await writeTwoAuthors()
+        let sent = try await summary().current
+        try machine.shell("UPDATE Author SET name = 'y' WHERE recordName = 'Author|~|1'")
+        _ = try await machine.status()
+        try await noteRefused(.tooLarge, in: sent)
+        #expect(try await machine.store.refusals.all().map(\.name.description) == ["Author|~|2"])
+        #expect(try await summary().refused == 1)
+        // Whatever the state, a record is in another zone there.
+        try await noteRefused(.otherZone, in: sent)
+        #expect(try await machine.store.refusals.all().map(\.reason) == [.otherZone, .otherZone])
+    }
+
+    private func writeTwoAuthors() async throws {
+        try machine.shell(
+            "INSERT INTO Author (recordName, name) VALUES ('Author|~|1', 'x'), ('Author|~|2', 'x')")
+        _ = try await machine.status()
+    }
+
+    private func summary() async throws -> ZoneSummary {
+        try await machine.store.database.read { [peerZone] in try peerZone.summary($0) }
+    }
+
+    /// The peer says that it has not taken the two authors.
+    private func noteRefused(_ reason: Refusal.Reason, in batch: ChangeToken) async throws {
+        let names = [try RecordName("Author|~|1"), try RecordName("Author|~|2")]
+        try await machine.store.database.write { [peerZone] db in
+            try peerZone.noteRefused(db, Refusal(names: names, reason: reason), in: batch)
+        }
     }
 
     @Test func anImportOfSuchARecordIsRefusedWhole() async throws {

@@ -54,7 +54,7 @@ struct ObservedStatusTests: PeerRecords {
         try await store.foldPendingChanges()
         let refused: @Sendable (Database) throws -> Int = { try RefusedRecords.all($0).count }
         let isRefusalTold = try await isTold(of: "refusedRecord") { db in
-            try peerZone.noteRefused(db, Refusal(names: [name], reason: .readOnly))
+            try peerZone.noteRefused(db, Refusal(names: [name], reason: .readOnly), in: .start)
         }
         #expect(isRefusalTold)
         let isEndTold = try await isTold(of: "refusedRecord") { db in

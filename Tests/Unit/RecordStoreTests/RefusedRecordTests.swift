@@ -31,7 +31,7 @@ struct RefusedRecordTests {
         let peerZone = PeerZone(store: machine.store, peer: peer)
         let names = try names.map { try RecordName($0) }
         try await machine.store.write { db in
-            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
+            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly), in: .start)
         }
     }
 

@@ -22,8 +22,8 @@ struct ResentRecordTests: PeerRecords {
             }
         }
         try await machine.store.database.write { db in
-            try peerZone.noteRefused(db, Refusal(names: [names[0]], reason: .readOnly))
-            try peerZone.noteRefused(db, Refusal(names: [names[1]], reason: .otherZone))
+            try peerZone.noteRefused(db, Refusal(names: [names[0]], reason: .readOnly), in: .start)
+            try peerZone.noteRefused(db, Refusal(names: [names[1]], reason: .otherZone), in: .start)
         }
         (self.peerZone, self.names) = (peerZone, names)
     }
@@ -41,7 +41,7 @@ struct ResentRecordTests: PeerRecords {
         #expect(try await refused() == names)
         // Once, however often the peer says so.
         try await machine.store.database.write { [peerZone, names] db in
-            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
+            try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly), in: .start)
         }
         #expect(try await summary().refused == 2)
     }

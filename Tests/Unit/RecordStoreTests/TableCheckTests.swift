@@ -150,4 +150,57 @@ struct TableCheckTests {
         }
         #expect(count == 1)
     }
+
+    /// An earlier version has synced such a table, and its rows with a BLOB have names.
+    @Test func aKeyWithoutATypeThatIsSyncedAlreadyGoesOn() throws {
+        let open = Self.opening("Item")
+        let app = try VersionedApp(1, "CREATE TABLE Item (id BLOB NOT NULL PRIMARY KEY, title TEXT)", open)
+        try app.execute("INSERT INTO Item VALUES (x'01', 'Milk')")
+        let known = try app.states()
+        try Self.removeTypeOfKey(app, keepingTriggers: true)
+        try app.migrate("INSERT INTO Item VALUES (x'02', 'Bread')", open)
+        let states = try app.states()
+        #expect(states.map(\.name.description) == ["Item|~|01", "Item|~|02"])
+        #expect(states.first == known.first)
+        // Whoever leaves the table out now keeps what sync knows of it.
+        try app.migrate(
+            "CREATE TABLE Other (id TEXT NOT NULL PRIMARY KEY, title TEXT)", Self.opening("Other"))
+        #expect(try app.states() == states)
+    }
+
+    /// Nobody can tell of what kind the keys were of which the names were made.
+    @Test func aTableThatIsMadeAnewWithoutATypeIsRefused() throws {
+        let open = Self.opening("Item")
+        let app = try VersionedApp(1, "CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY, title TEXT)", open)
+        try app.execute("INSERT INTO Item VALUES ('1', 'Milk')")
+        let known = try app.states()
+        try Self.removeTypeOfKey(app, keepingTriggers: false)
+        let error = #expect(throws: RecordStoreError.self) { try app.migrate("SELECT 1", open) }
+        #expect(error?.message.contains("Item.id is declared without a type") == true)
+        #expect(try app.states() == known)
+    }
+
+    private static func opening(_ table: String) -> VersionedApp.Opening {
+        { database, replica in
+            try RecordStore(
+                database, schema: RecordSchema([RecordType(table, [FieldDefinition("title")])]),
+                replica: replica)
+        }
+    }
+
+    private static func removeTypeOfKey(_ app: VersionedApp, keepingTriggers: Bool) throws {
+        try app.database.write { db in
+            let triggers = try String.fetchAll(
+                db, sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'Item'")
+            try db.execute(
+                sql: """
+                    CREATE TABLE new_Item (id NOT NULL PRIMARY KEY, title TEXT);
+                    INSERT INTO new_Item SELECT * FROM Item;
+                    DROP TABLE Item;
+                    ALTER TABLE new_Item RENAME TO Item;
+                    """)
+            guard keepingTriggers else { return }
+            for sql in triggers { try db.execute(sql: sql) }
+        }
+    }
 }

@@ -144,7 +144,7 @@ struct ZoneRuleTests {
             let peerZone = PeerZone(store: machine.store, zone: .one(club), peer: peer)
             let names = try ["Author|~|1", "Author|~|none", "Shelf|~|1"].map { try RecordName($0) }
             try await machine.store.database.write { db in
-                try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly))
+                try peerZone.noteRefused(db, Refusal(names: names, reason: .readOnly), in: .start)
             }
             #expect(try await machine.store.refusals.all().map(\.name.description) == ["Shelf|~|1"])
         }
@@ -168,7 +168,7 @@ struct ZoneRuleTests {
     // MARK: Zones that are gone, and those of other stores
 
     @Test(arguments: [true, false])
-    func whatIsNoZoneHereTakesNothing(isOfAnotherStore: Bool) async throws {
+    func whatIsNoZoneHereTakesAndGivesNothing(isOfAnotherStore: Bool) async throws {
         try await withTwoZones { machine, club in
             var gone = club
             if isOfAnotherStore {
@@ -189,6 +189,15 @@ struct ZoneRuleTests {
                 { _ = try store.merge($0, [state], zone: .one($1)) },
                 { _ = try store.writeAnew($0, [state], zone: .one($1)) },
                 { _ = try store.zones.current($0, .one($1)) },
+                { _ = try store.zones.all($0, in: .one($1)) },
+                { _ = try store.zones.machinesSharing($0, $1) },
+                { _ = try store.zones.machinesRefusingWrites($0, in: $1) },
+                { _ = try store.refusals.giveUp($0, in: $1) },
+                { try store.listing.forEachLiveState($0, zone: .one($1)) { _ in } },
+                { _ = try store.listing.names($0, in: .one($1)) },
+                { _ = try store.listing.held($0, in: .one($1)) },
+                { _ = try store.listing.deleted($0, in: .one($1)) },
+                { _ = try store.listing.outOfSight($0, of: "Author", in: .one($1)) },
             ]
             for attempt in attempts {
                 let error = await #expect(throws: RecordStoreError.self) {

@@ -57,6 +57,20 @@ struct AssetColumnTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
+    /// There the bytes travel like those of any other column.
+    @Test func aStrictColumnOfBytesIsSyncedWithoutADirectory() throws {
+        let sql = "CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY, photo BLOB) STRICT"
+        let apps = try ([1, 2] as [UInt64]).map { number in
+            try VersionedApp(number, sql) { database, replica in
+                try RecordStore(
+                    database, tables: [SyncedTable("Item", files: ["photo"])], replica: replica)
+            }
+        }
+        try apps[0].execute("INSERT INTO Item VALUES ('1', x'ffd8')")
+        try apps[0].sync(with: apps[1])
+        #expect(try apps[1].rows("SELECT id, hex(photo) FROM Item") == ["1|FFD8"])
+    }
+
     @Test func aStrictColumnOfAnyTypeKeepsItsRow() async throws {
         try await Self.withApps(["ANY) STRICT --", "TEXT) STRICT --"]) { apps, _ in
             try apps[0].execute("INSERT INTO Item VALUES ('1', 'x', x'ffd8')")

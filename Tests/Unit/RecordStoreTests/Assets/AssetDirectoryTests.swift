@@ -85,6 +85,19 @@ struct AssetDirectoryTests {
     }
 
     #if os(Linux)
+        /// This file says that it is empty, and has more bytes, as one that grows while it is copied.
+        @Test func aFileThatGrowsBeyondTheBoundLeavesNothing() throws {
+            try withAssets { assets in
+                let source = URL(fileURLWithPath: "/proc/self/status")
+                let error = #expect(throws: RecordStoreError.self) {
+                    try assets.add(source, maximumSize: 10)
+                }
+                #expect(error?.code == .invalidValue)
+                let (present, incoming) = (try assets.present(), try assets.incoming)
+                #expect(present.isEmpty && incoming.isEmpty)
+            }
+        }
+
         /// The first bytes of this process's memory cannot be read, although the file can be opened.
         @Test func anErrorOfReadingIsOneOfTheSource() throws {
             try withAssets { assets in

@@ -451,6 +451,14 @@ struct AssetReferenceTests {
         #expect(try await album.store.assets.policy() == stored)
     }
 
+    @Test(arguments: ["under 9223372036854775807", "under 1000000GB"])
+    func aGreatSizeThatAnEarlierVersionStoredFetchesAll(text: String) async throws {
+        let album = try Album(nil)
+        try await album.database.write { try SyncState.set($0, .assetPolicy, text) }
+        #expect(try await album.store.assets.policy() == .all)
+        #expect(AssetPolicy(text) == nil)
+    }
+
     /// A later version may have written it, or an earlier one a size that nobody reads.
     @Test func aPolicyThatCannotBeReadFetchesNothing() async throws {
         let album = try Album(nil)

@@ -13,7 +13,7 @@ struct StoreSoundnessTests: PeerRecords {
 
     private func holds(_ machine: Machine, in zone: ZoneTarget = .default) async throws -> Bool {
         try await machine.store.database.write { [store = machine.store] db in
-            try store.soundness.holds(db, in: zone.row)
+            try store.soundness.holds(db, in: Zones.row(db, of: zone))
         }
     }
 

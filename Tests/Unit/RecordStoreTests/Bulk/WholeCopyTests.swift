@@ -249,6 +249,19 @@ struct WholeCopyTests {
         #expect(try await begin(reordered(), with: token).isHeldTokenVoid)
     }
 
+    /// Also among the types that only other machines know.
+    @Test func aCopyGoesOnAmongTheTypesOfItsLastBatch() throws {
+        let types = ["Author", "Book", "Magazine"]
+        let base = ChangeToken(
+            generation: [UInt8](repeating: 1, count: ChangeToken.generationLength), sequence: 7)
+        let token = CopyPosition(beginningAt: base).token(at: try RecordName("Book|~|1"), in: types)
+        let position = try #require(CopyPosition(token))
+        #expect(position.start(in: types)?.lower == "Book|~|1")
+        for others in [["Author", "Magazine", "Book"], ["Magazine", "Author", "Book"], ["Author", "Book"]] {
+            #expect(position.start(in: others)?.type == nil)
+        }
+    }
+
     /// Whoever has begun a copy after records were forgotten was not away, also if the copy has to begin again.
     @Test func aCopyThatBeginsAgainIsNoStartingOver() async throws {
         let forgotten: Int64 = 10

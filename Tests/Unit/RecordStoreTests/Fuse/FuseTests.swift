@@ -220,7 +220,17 @@ struct FuseTests {
         let kept = try #require(try await lonely.state("Author|~|1")?.newestStamp)
         let yielded = try #require(try await lonely.state("Author|~|3")?.field("name")?.stamp)
         #expect(kept.time.milliseconds == clock.milliseconds)
-        #expect(yielded.time.milliseconds < 946_684_800_000)
+        #expect(yielded.time.milliseconds == clock.milliseconds - 50 * 365 * 86_400_000)
+    }
+
+    /// In 2050, what lies 50 years before then was the time of other writes.
+    @Test(arguments: [1_735_689_600_000, 2_556_144_000_000, 4_102_444_800_000] as [Int64])
+    func theTimeOfARefusedValueLiesBeforeTheYear2000(now: Int64) {
+        let now = HybridTime(milliseconds: now)
+        let time = RefusedTime.time(at: now)
+        #expect(time.milliseconds < 946_684_800_000)
+        #expect(RefusedTime.contains(time) && !RefusedTime.contains(now))
+        #expect(RefusedTime.time(at: HybridTime(rawValue: now.rawValue + 1)) != time)
     }
 
     /// Nobody else has what waits here.
