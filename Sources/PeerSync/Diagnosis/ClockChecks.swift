@@ -14,7 +14,7 @@ enum ClockChecks {
         var findings: [Finding] = []
         if let ahead { findings.append(Finding(.problem, .clockWrong, number: ahead)) }
         // To a clock that is behind, every newer write lies in the future.
-        if case .read(let content) = facts.store.state, content.clockAhead > StoreClock.defaultAllowedSkew,
+        if case .read(let content) = facts.store.state, StoreClock.isTooFarAhead(content.clockAhead),
             (ahead ?? 0) >= 0
         {
             findings.append(Finding(.problem, .writesInFuture, number: content.clockAhead))
@@ -29,9 +29,7 @@ enum ClockChecks {
     static func isOwnWrong(_ facts: DiagnosticFacts) -> Bool { ownAhead(facts.peers) != nil }
 
     /// Whether the difference of two clocks, in milliseconds, is larger than a session takes.
-    private static func exceeds(_ difference: Int64) -> Bool {
-        abs(difference) > StoreClock.defaultAllowedSkew
-    }
+    private static func exceeds(_ difference: Int64) -> Bool { StoreClock.isTooFarAhead(abs(difference)) }
 
     /// How far the clock of this machine is ahead of the others', in milliseconds, if several answer and agree on it; nil if
     /// its clock is right, or nobody can tell.

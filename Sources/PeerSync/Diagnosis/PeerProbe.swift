@@ -123,7 +123,7 @@ public struct PeerProbe: Sendable {
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws -> Answer {
         var bytes = InboundBytes(inbound)
-        let (ciphers, frames) = try await Handshake.run(
+        let (ciphers, frames, _) = try await Handshake.run(
             .initiator, app: engine.app, identity: engine.identity, reader: &bytes, outbound: outbound)
         let key = ciphers.remoteStatic
         var line = ProbeLine(

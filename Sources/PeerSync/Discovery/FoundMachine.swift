@@ -10,7 +10,7 @@ public struct FoundMachine: Sendable, Hashable, Identifiable {
     /// Whether it shows a pairing code.
     public let showsCode: Bool
 
-    /// Where it listens.
+    /// Where it listens; ``SyncEngine/machines(within:)`` gives no two with the same addresses.
     public var id: [PeerAddress] { addresses }
 
     /// Makes a machine for previews and tests of an app; see the properties.
@@ -19,6 +19,19 @@ public struct FoundMachine: Sendable, Hashable, Identifiable {
         self.addresses = addresses
         self.showsCode = showsCode
     }
+
+    /// One of those with the same addresses, which says the most: a machine that renews its announcement has two for a moment, and
+    /// anybody can announce the addresses of another one.
+    static func distinct(_ machines: [FoundMachine]) -> [FoundMachine] {
+        machines.reduce(into: []) { distinct, machine in
+            guard let index = distinct.firstIndex(where: { $0.id == machine.id }) else {
+                return distinct.append(machine)
+            }
+            if distinct[index].weight < machine.weight { distinct[index] = machine }
+        }
+    }
+
+    private var weight: Int { (peer == nil ? 0 : 2) + (showsCode ? 1 : 0) }
 }
 
 extension SyncEngine {
@@ -39,13 +52,14 @@ extension SyncEngine {
             throw PeerSyncError(.noDiscovery, "machines on this network cannot be found at this moment")
         }
         let peers = try await store.peers.all()
-        return finder.found.map { found in
+        let machines = finder.found.map { found in
             let peer = peers.first { peer in
                 (try? PublicKey(peer.publicKey)).map { found.announcement.names($0) } ?? false
             }
             return FoundMachine(
                 peer: peer?.name, addresses: found.service.addresses, showsCode: found.announcement.showsCode)
         }
+        return FoundMachine.distinct(machines)
     }
 
     /// Runs `body` while a finder looks.

@@ -85,9 +85,10 @@ extension SyncEngine: Service {
     /// `retrying` tells that, with the code `cannotListen`. While sync is paused (``pause()``), it waits.
     ///
     /// Runs until the task is cancelled or the service group shuts down. ``start()`` does the same in a task of the engine's own.
+    /// If the run before is just ending, it begins after that: a view's task may run it, and the view may go and come back.
     ///
     /// - Throws: ``PeerSyncError``: `storeUnusable` when a file of the database was removed or replaced; `cannotListen` when
-    ///   ``port`` is none, or when this engine runs already.
+    ///   ``port`` is none, or when this engine runs already. `CancellationError` when the task is cancelled before the run has begun.
     public func run() async throws {
         try await started.run { try await backgroundListener.run() }
     }

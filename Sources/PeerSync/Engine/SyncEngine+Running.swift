@@ -2,14 +2,15 @@ import PeerSyncStore
 
 /// Sync for an app that has no task of its own for it.
 extension SyncEngine {
-    /// Begins what ``run()`` does, in a task of the engine's own, and returns at once. A machine that is not there is no error, nor is
-    /// a pause. Does nothing if it was started before.
+    /// Begins what ``run()`` does, in a task of the engine's own, and returns: at once, unless a run before is just ending. A machine
+    /// that is not there is no error, nor is a pause. Does nothing if it was started before.
     ///
-    /// An app calls either this or ``run()``; the second of the two throws. The engine runs, and stays in memory, until ``stop()``. If a file of the database was
-    /// removed or replaced, sync ends until the next call, and the event `syncEnded` says so with the code `storeUnusable`. Where several
-    /// tasks start and stop at once, the last call counts.
+    /// An app calls either this or ``run()``; the second of the two throws, unless the first is just ending. The engine runs, and
+    /// stays in memory, until ``stop()``. If a file of the database was removed or replaced, sync ends until the next call, and the
+    /// event `syncEnded` says so with the code `storeUnusable`. Where several tasks start and stop at once, the last call counts.
     ///
-    /// - Throws: ``PeerSyncError`` `cannotListen` when ``port`` is none, or while ``run()`` goes on.
+    /// - Throws: ``PeerSyncError`` `cannotListen` when ``port`` is none, or while ``run()`` goes on. `CancellationError` when the task is
+    ///   cancelled while it waits for the end of the run before.
     public func start() async throws {
         let listener = backgroundListener
         try listener.checkPort()

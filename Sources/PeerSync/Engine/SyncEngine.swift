@@ -53,7 +53,7 @@ public final class SyncEngine: Sendable {
     let sockets = Registry<ListeningSocket>()
     let decide: @Sendable (ZoneQuestion) async -> ZoneAnswer
     let settings = SettingsWatch()
-    let watch = StoreWatch()
+    let watch: StoreWatch
     /// Distinguishes this run of the program from others on the same store.
     let instance = UInt64.random(in: 1...UInt64.max)
     let connections = Connections()
@@ -107,6 +107,7 @@ public final class SyncEngine: Sendable {
             "a store is opened with the replica of its machine's identity")
         self.app = app
         self.store = store
+        watch = StoreWatch(store)
         files = OpenFiles(database: store.database.path)
         self.identity = identity
         self.displayName = displayName

@@ -10,12 +10,21 @@ struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     init(_ address: String) {
         switch Self.bytes(address) {
         case nil: description = Self.withoutScope(address)
-        case let bytes? where bytes.count == 4: description = bytes.map(String.init).joined(separator: ".")
+        case let bytes? where bytes.count == 4: description = Self.dotted(bytes)
         case let bytes?:
             let groups = stride(from: 0, to: 8, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
             description = groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
         }
     }
+
+    /// An IP address in the form of its kind: `192.168.1.5` also for `::ffff:192.168.1.5`, as a socket for both kinds has it. Any other
+    /// text stays as it is.
+    static func plain(_ address: String) -> String {
+        guard let bytes = bytes(address), bytes.count == 4 else { return address }
+        return dotted(bytes)
+    }
+
+    private static func dotted(_ bytes: [UInt8]) -> String { bytes.map(String.init).joined(separator: ".") }
 
     /// Whether only this machine can connect to a host: an IP address, or a name.
     static func isLoopback(_ host: String) -> Bool {

@@ -12,8 +12,12 @@ struct Reaching {
     /// The most attempts. Anybody can announce one address after the other in the machine's name.
     static let attemptLimit = 2 * Finder.addressLimit
 
-    /// For each address that was tried, the announcements that named it then. A new one says that somebody has just come there.
-    private typealias Attempts = [PeerAddress: Set<String>]
+    private struct Attempts {
+        /// For each address that was tried, the announcements that named it then. A new one says that somebody has just come there.
+        var places: [PeerAddress: Set<String>] = [:]
+        /// What was found out about the machine.
+        var failure: PeerSyncError?
+    }
 
     private let engine: SyncEngine
     private let peer: Peer
@@ -32,29 +36,32 @@ struct Reaching {
     /// - Throws: ``PeerSyncError``: `unreachable` if the machine is at none of them; `interrupted` when this side gave up; `storeBusy` and the like if this machine's
     ///   store cannot be read; what `dial` throws about the machine itself.
     func first<Value>(_ dial: (PeerAddress) async throws -> Value) async throws -> Value {
-        var attempts: Attempts = [:]
-        var failure: PeerSyncError?
+        var attempts = Attempts()
         var patience = Self.furtherPatience
         try await wait(for: Self.patience, after: attempts)
         for _ in 0..<Self.attemptLimit {
             guard let address = try await next(after: attempts, &patience) else { break }
-            attempts[address, default: []].formUnion(names(of: address))
+            attempts.places[address, default: []].formUnion(names(of: address))
             do {
                 return try await dial(address)
             } catch let error as PeerSyncError where error.isAboutAddress {
                 // What is wrong where the machine is announced says more than an old address without anybody, and both say more
                 // than a host that may only have its name.
-                if failure == nil || failure?.code != .otherMachine && address != typed { failure = error }
+                let isFirst = attempts.failure == nil
+                if isFirst || attempts.failure?.code != .otherMachine && address != typed {
+                    attempts.failure = error
+                }
             }
         }
-        let isNowhere = try await places().isEmpty
+        let isNowhere = try await places(after: attempts).isEmpty
+        let failure = attempts.failure
         if let failure, failure.code != .unreachable || !isNowhere { throw failure }
         // A machine's name need not be the name of a host.
-        let reason = failure.map { " (\($0.message))" } ?? ""
+        let hasAddress = typed.map { $0.host.lowercased() != peer.name.lowercased() } ?? false
         throw PeerSyncError(
             .unreachable,
-            "\(peer.name) is paired, but is not found on this network and has no address from before; give its "
-                + "address\(reason)")
+            "\(peer.name) is paired, but is not found on this network and has no address from before"
+                + (hasAddress ? "" : "; give its address") + (failure.map { " (\($0.message))" } ?? ""))
     }
 
     /// The next address to try. It waits if there is none yet.
@@ -70,24 +77,26 @@ struct Reaching {
 
     /// Where to try next.
     private func untried(after attempts: Attempts) async throws -> PeerAddress? {
-        let places = try await places() + [typed].compactMap(\.self)
+        let places = try await places(after: attempts) + [typed].compactMap(\.self)
         return places.first { isNews($0, after: attempts) }
     }
 
     /// Where the machine is announced, and where it may be from before.
-    private func places() async throws -> [PeerAddress] {
+    private func places(after attempts: Attempts) async throws -> [PeerAddress] {
         // The pairing may have got another address meanwhile.
         let known: Peer
         do {
             known = try await engine.store.peers.find(key: peer.publicKey) ?? peer
         } catch let error where !(error is CancellationError) {
-            throw PeerSyncError(store: error)
+            // A busy store is worth another attempt, and an address without anybody is not.
+            let failure = attempts.failure?.code == .unreachable ? nil : attempts.failure
+            throw failure ?? PeerSyncError(store: error)
         }
         return known.places(found: finder.addresses(of: peer.publicKey))
     }
 
     private func isNews(_ address: PeerAddress, after attempts: Attempts) -> Bool {
-        attempts[address].map { !names(of: address).isSubset(of: $0) } ?? true
+        attempts.places[address].map { !names(of: address).isSubset(of: $0) } ?? true
     }
 
     /// The names of the announcements of the machine that name an address.

@@ -94,7 +94,7 @@ extension PeerSyncError {
         case .unreachable, .otherMachine, .noDiscovery, .cannotListen, .noPeer, .otherApp, .interrupted,
             .timeout, .duplicateConnection, .zonesChanged, .storeMended:
             false
-        // With these, nobody connects again.
+        // Somebody has to act first. Who connects again all the same waits for the longest pause each time.
         case .noMachineFound, .severalMachinesFound, .notPaired, .removed, .householdFull,
             .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined, .notAllowed,
             .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput, .incompatible,

@@ -47,7 +47,7 @@ final class Strangers: Sendable {
         fileprivate init(_ strangers: Strangers, _ channel: any Channel) {
             self.strangers = strangers
             self.channel = channel
-            address = channel.remoteAddress?.ipAddress ?? "a machine"
+            address = channel.remoteAddress?.ipAddress.map(NetworkAddress.plain) ?? "a machine"
         }
 
         var state: State { current.withLock { $0 } }

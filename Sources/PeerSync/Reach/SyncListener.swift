@@ -126,11 +126,11 @@ public struct SyncListener: Service {
                 do {
                     if server == nil { server = try await bind(strangers, socket, port) }
                     attempts = Reconnection(.always)
-                    if let address = server?.channel.localAddress {
+                    if let address = server?.address {
                         port = address.port ?? port
                         isBound.yield(address)
                     }
-                    try await server?.executeThenClose { connections in
+                    try await server?.connections.executeThenClose { connections in
                         for try await stranger in connections {
                             group.addTask { await serve(stranger, sessions, refusals) }
                         }
@@ -172,24 +172,32 @@ public struct SyncListener: Service {
         return await socket.wait(pause)
     }
 
-    private typealias Server = NIOAsyncChannel<Strangers.Stranger, Never>
+    /// A socket that takes connections.
+    private struct Server {
+        let connections: NIOAsyncChannel<Strangers.Stranger, Never>
+        /// Its address, which a channel does not tell any more once it is closed.
+        let address: SocketAddress?
+    }
 
     /// - Returns: nil when the listener has to end.
     /// - Throws: ``PeerSyncError`` `cannotListen`.
     private func bind(_ strangers: Strangers, _ socket: ListeningSocket, _ port: Int) async throws -> Server?
     {
-        let server = try await bind(strangers, port)
-        guard socket.open(server.channel) else {
-            try? await server.executeThenClose { _ in }
+        let connections = try await bind(strangers, port)
+        let server = Server(connections: connections, address: connections.channel.localAddress)
+        guard socket.open(connections.channel) else {
+            try? await connections.executeThenClose { _ in }
             return nil
         }
-        if let address = server.channel.localAddress {
+        if let address = server.address {
             engine.onEvent(.listening(host: address.ipAddress ?? host, port: address.port ?? port))
         }
         return server
     }
 
-    private func bind(_ strangers: Strangers, _ port: Int) async throws -> Server {
+    private func bind(
+        _ strangers: Strangers, _ port: Int
+    ) async throws -> NIOAsyncChannel<Strangers.Stranger, Never> {
         do {
             return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

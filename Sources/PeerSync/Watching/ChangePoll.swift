@@ -5,10 +5,11 @@ import Synchronization
 struct ChangePoll: Sendable {
     private let store: RecordStore
     private let trouble: StoreTrouble
+    private let notices: OthersWritesNotices
+    /// Raised when a notice is due.
+    private let dueNotice: Signal
     private let onWithheld: @Sendable (Int) -> Void
     private let onChange: @Sendable () -> Void
-    /// Raised when another connection has committed.
-    private let othersWrites: Signal
     private let last = LastVersion()
 
     private final class LastVersion: Sendable {
@@ -17,12 +18,13 @@ struct ChangePoll: Sendable {
 
     /// - Parameter onWithheld: takes how many records are not sent until a person allows it.
     init(
-        store: RecordStore, trouble: StoreTrouble, onWithheld: @escaping @Sendable (Int) -> Void,
-        othersWrites: Signal, onChange: @escaping @Sendable () -> Void
+        store: RecordStore, trouble: StoreTrouble, notices: OthersWritesNotices, dueNotice: Signal,
+        onWithheld: @escaping @Sendable (Int) -> Void, onChange: @escaping @Sendable () -> Void
     ) {
-        self.othersWrites = othersWrites
         self.store = store
         self.trouble = trouble
+        self.notices = notices
+        self.dueNotice = dueNotice
         self.onWithheld = onWithheld
         self.onChange = onChange
     }
@@ -38,7 +40,7 @@ struct ChangePoll: Sendable {
             if found.withheldCount > 0 { onWithheld(found.withheldCount) }
             // Nothing to take in means that another process has done so, or has merged records of a peer.
             if found.hasChanged, !found.hasFolded { onChange() }
-            if found.hasChanged { othersWrites.raise() }
+            if notices.areDue(at: found.version) { dueNotice.raise() }
             guard found.hasChanged || isRegular else { return }
             // The sessions then announce the files that their peers have asked for in vain.
             try await store.assets.storeFiles()

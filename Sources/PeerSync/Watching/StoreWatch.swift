@@ -12,10 +12,14 @@ final class StoreWatch: Sendable {
     /// The time between polls where the files cannot be watched.
     private static let pollingInterval: Duration = .milliseconds(100)
 
-    /// The time between two notices that others have written: each of them costs a reading of all that is observed.
-    private static let telling: Duration = .milliseconds(200)
-
+    private let store: RecordStore
+    private let notices: OthersWritesNotices
     private let observers = Registry<@Sendable () -> Void>()
+
+    init(_ store: RecordStore) {
+        self.store = store
+        notices = OthersWritesNotices(store)
+    }
 
     /// Calls `onChange` after each change, on any thread, for as long as the caller keeps the returned membership.
     func observe(_ onChange: @escaping @Sendable () -> Void) -> Registry<@Sendable () -> Void>.Membership {
@@ -29,7 +33,7 @@ final class StoreWatch: Sendable {
     ///   - onWithheld: takes how many records are not sent until a person allows it.
     /// - Throws: ``OpenFiles/Loss``; ``PeerSyncError`` `storeUnusable` when another version of the program has opened the database.
     func run(
-        _ store: RecordStore, _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger,
+        _ files: OpenFiles?, _ trouble: StoreTrouble, logger: Logger,
         onWithheld: @escaping @Sendable (Int) -> Void
     ) async throws {
         let observation = store.observeWrites { [weak self] in self?.notify() }
@@ -49,32 +53,29 @@ final class StoreWatch: Sendable {
             logger.notice("the database's files cannot be watched; looking ten times a second")
         }
         let interval = watch == nil ? Self.pollingInterval : Self.fallbackInterval
-        let othersWrites = Signal()
+        let dueNotice = Signal()
         let poll = ChangePoll(
-            store: store, trouble: trouble, onWithheld: onWithheld, othersWrites: othersWrites
+            store: store, trouble: trouble, notices: notices, dueNotice: dueNotice, onWithheld: onWithheld
         ) { [weak self] in self?.notify() }
-        let backoff = Backoff()
+        let pauses = PollPauses()
         let write = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 guard let watch else { return }
                 for await _ in watch.changes {
                     if let loss = files.loss { throw loss }
-                    backoff.begin()
+                    pauses.begin()
                     write.raise()
                     try await poll()
                 }
             }
             group.addTask {
                 for await _ in write {
-                    while await backoff.pause() { try await poll() }
+                    while await pauses.pause() { try await poll() }
                 }
             }
             group.addTask {
-                for await _ in othersWrites {
-                    try? await store.tellOthersWrites()
-                    try? await Task.sleep(for: Self.telling)
-                }
+                for await _ in dueNotice { try? await self.notices.tell() }
             }
             group.addTask {
                 repeat {
@@ -82,7 +83,7 @@ final class StoreWatch: Sendable {
                     try await poll(isRegular: true)
                 } while (try? await Task.sleep(for: interval)) != nil
                 write.finish()
-                othersWrites.finish()
+                dueNotice.finish()
             }
             // Unlike this loop, waitForAll would go on waiting for the others after one has thrown.
             while try await group.next() != nil {}

@@ -71,7 +71,7 @@ extension SyncEngine {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    try await self.watch.run(self.store, self.files, trouble, logger: self.logger) {
+                    try await self.watch.run(self.files, trouble, logger: self.logger) {
                         self.onEvent(.withheld(name: nil, zone: nil, count: $0))
                     }
                 }

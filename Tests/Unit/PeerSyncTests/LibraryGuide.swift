@@ -12,6 +12,10 @@ import Synchronization
 private struct Item: TableRecord {}
 private struct Tag: TableRecord {}
 private struct Book: TableRecord { let id: String }
+private protocol Keychain {
+    func secret() throws -> Data?
+    func add(_ secret: Data) throws
+}
 
 private func firstProgram() async throws {
     // Your own tables, with their own keys. References are foreign keys.
@@ -241,8 +245,15 @@ private func household(_ sync: SyncEngine) async throws {
     try await sync.removeFromHousehold("lost laptop")
 }
 
-private func ownIdentity(_ database: DatabasePool, _ secret: Data?) throws -> SyncEngine {
-    let identity = try secret.map { try Identity(rawRepresentation: $0) } ?? Identity.generate()
+private func ownIdentity(_ database: DatabasePool, _ keychain: some Keychain) throws -> SyncEngine {
+    let identity: Identity
+    // nil only if there is no such item; it throws where the keychain is locked or cannot be read.
+    if let secret = try keychain.secret() {
+        identity = try Identity(rawRepresentation: secret)
+    } else {
+        identity = .generate()
+        try keychain.add(identity.rawRepresentation)
+    }
     let sync = try SyncEngine(
         for: database, app: "org.example.books", tables: ["Author", "Book"], identity: identity)
     // Not shown.

@@ -115,10 +115,39 @@ struct NearbyMachinesTests {
         #expect(error?.code == .unreachable)
         #expect(error?.message.hasPrefix("kitchen is paired, but is not found") == true)
         #expect(error?.message.contains("cannot reach \(place)") == isTyped)
+        #expect(error?.message.contains("give its address") == !isTyped)
         // What is wrong where it was says more.
         try await study.engine.store.peers.noteAddress(place.description, of: peer)
         error = await #expect(throws: PeerSyncError.self) { try await connector.syncOnce() }
         #expect(error?.message.hasPrefix("cannot reach \(place)") == true)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aStoreThatCannotBeReadHidesNothingThatWasFoundOut() async throws {
+        let (kitchen, study) = (try LoopbackMachine("kitchen"), try LoopbackMachine("study"))
+        try await pair(kitchen, study)
+        let engine = study.engine
+        let peer = try #require(try await engine.store.peers.all().first)
+        let place = PeerAddress(host: "127.0.0.1", port: 1)
+        let error = await #expect(throws: PeerSyncError.self) {
+            try await Reaching(engine, peer, place, Finder(engine)).first { _ -> Void in
+                try await engine.store.database.write {
+                    try $0.execute(sql: "ALTER TABLE grdb_sync_peer RENAME TO gone")
+                }
+                throw PeerSyncError(.otherMachine, "somebody else answers there")
+            }
+        }
+        #expect(error?.code == .otherMachine)
+    }
+
+    /// A list of an app has each of them once.
+    @Test func machinesWithTheSameAddressesAreOne() {
+        let (here, there) = (PeerAddress(host: "10.0.0.1", port: 1), PeerAddress(host: "10.0.0.2", port: 1))
+        let plain = FoundMachine(addresses: [here])
+        let showing = FoundMachine(addresses: [here], showsCode: true)
+        let paired = FoundMachine(peer: "kitchen", addresses: [here])
+        let other = FoundMachine(addresses: [there, here])
+        #expect(FoundMachine.distinct([plain, other, showing, plain]) == [showing, other])
+        #expect(FoundMachine.distinct([showing, paired, plain, other]) == [paired, other])
     }
 
     @Test(.timeLimit(.minutes(5))) func whoIsHiddenIsNotFoundAndFinds() async throws {

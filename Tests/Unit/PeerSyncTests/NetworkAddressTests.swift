@@ -20,6 +20,15 @@ struct NetworkAddressTests {
     }
 
     @Test(arguments: [
+        ("192.168.1.5", "192.168.1.5"), ("::ffff:192.168.1.5", "192.168.1.5"),
+        ("::FFFF:c0a8:105", "192.168.1.5"), ("2001:db8:0:1::1", "2001:db8:0:1::1"),
+        ("fe80::1%eth0", "fe80::1%eth0"), ("a machine", "a machine"),
+    ])
+    func anAddressIsWrittenAsOneOfItsKind(address: String, plain: String) {
+        #expect(NetworkAddress.plain(address) == plain)
+    }
+
+    @Test(arguments: [
         ("127.0.0.1", true), ("127.8.9.1", true), ("::1", true), ("::ffff:127.0.0.1", true),
         ("localhost", true), ("LocalHost", true), ("192.168.1.5", false), ("2001:db8::1", false),
         ("fe80::1%eth0", false), ("::", false), ("0.0.0.0", false), ("127.example", false), ("*", false),

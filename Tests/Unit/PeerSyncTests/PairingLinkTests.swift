@@ -36,14 +36,17 @@ struct PairingLinkTests {
             app: "scorebook", key: key, code: .random(), at: [PeerAddress(host: "a", port: 1)]
         ).description
         #expect(PairingLink(link) != nil)
-        #expect(PairingLink(link + "&later=1") != nil)
+        for later in ["&later=1", "&later", "&later=%zz", "&", "&=", "&app=other", "&code=1"] {
+            #expect(PairingLink(link + later) == PairingLink(link), "\(later)")
+        }
         for bad in [
             "", "066-228", "https://example.org", link.replacing("v=1", with: "v=2"),
             link.replacing("app=scorebook", with: "app="), link.replacing("&app=scorebook", with: ""),
             link.replacing(/code=[0-9]{6}/, with: "code=12345"), link.replacing(/&code=[0-9]{6}/, with: ""),
             link.replacing(/key=../, with: "key="), link.replacing(/&key=[0-9a-f]*/, with: ""),
             link.replacing("at=a:1", with: "at=a:0"), link.replacing("at=a:1", with: "at=%zz"),
-            link + "&at", link + String(repeating: "&at=a:1", count: PairingLink.addressLimit),
+            link + "&at", link + "&code",
+            link + String(repeating: "&at=a:1", count: PairingLink.addressLimit),
             link + "&x=" + String(repeating: "y", count: PairingLink.greatestSize),
         ] { #expect(PairingLink(bad) == nil, "\(bad)") }
     }

@@ -260,6 +260,30 @@ struct StartedEngineTests {
         #expect(try await Self.results(of: study) == ["kitchen": "unreachable"])
     }
 
+    /// An app that syncs when its rows change would go on for ever.
+    @Test(.timeLimit(.minutes(5))) func whoObservesHearsOfNoSyncThatBringsNothing() async throws {
+        try await withTemporaryDirectory { folder in
+            let kitchen = try Machine("kitchen")
+            var configuration = Configuration()
+            configuration.journalMode = .wal
+            let path = folder.appendingPathComponent("todo.sqlite").path
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let study = try Machine("study", database)
+            try await kitchen.engine.start()
+            let port = try await kitchen.event(1, Self.port)
+            try await study.engine.pair(
+                with: "127.0.0.1:\(port)", code: kitchen.engine.showPairingCode())
+            let told = Mutex(0)
+            let observation = DatabaseRegionObservation(tracking: Table("Item")).start(
+                in: database, onError: { _ in }, onChange: { _ in told.withLock { $0 += 1 } })
+            defer { observation.cancel() }
+            for _ in 0..<10 { #expect(try await Self.results(of: study) == ["kitchen": "in sync"]) }
+            // The first look of an engine tells those who have observed for longer.
+            #expect(told.withLock { $0 } <= 1)
+            await kitchen.engine.stop()
+        }
+    }
+
     /// A program that goes on writes to a file that nobody finds again. It may not even have begun.
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func anEngineWhoseFilesAreGoneTellsThatItHasEnded(hasBegun: Bool) async throws {

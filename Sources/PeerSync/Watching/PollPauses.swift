@@ -2,7 +2,7 @@ import Synchronization
 
 /// The growing pauses between polls after a write to the database's files, and the time after which polling stops. A
 /// process writes a commit to the log some moments before others can see it: as long as the disk takes.
-final class Backoff: Sendable {
+final class PollPauses: Sendable {
     private static let length: Duration = .milliseconds(128)
     private static let shortestPause: Duration = .microseconds(500)
     private static let longestPause: Duration = .milliseconds(8)
