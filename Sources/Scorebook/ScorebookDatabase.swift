@@ -32,6 +32,9 @@ public enum ScorebookDatabase {
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             guard !db.configuration.readonly else { return }
             try db.execute(sql: "PRAGMA cache_size = -\(writerCacheKibibytes)")
+            // SQLite keeps the former pages of each statement with a trigger. In a large transaction it would write them
+            // to a file, for each row anew.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
         }
         return configuration
     }

@@ -19,12 +19,10 @@ import Synchronization
 /// ```
 ///
 /// Without a ``PageNetwork`` it takes connections of this machine alone. A browser gets in by a link that the server tells when it
-/// listens, or that the page makes, and is known by a cookie from then on.
+/// listens, or that the page makes, and is known by a cookie for twelve hours; with a ``PageNetwork`` for 400 days.
 public final class WebServer: Service {
     /// The port on which the page is served unless the caller names another one.
     public static let defaultPort = 7480
-    /// How many connections there may be at a time. Further ones wait.
-    static let maximumConnections = 500
 
     private let scorebook: ScorebookStore
     private let machines: PageMachines
@@ -70,20 +68,21 @@ public final class WebServer: Service {
         let browsers = try await Browsers(scorebook.records.database, isSecure: network != nil)
         let updates = LiveUpdates(scorebook)
         let links = EntryLinks()
+        let connections = PageConnections()
         let tools = MachineTools(machines) { updates.tell() }
         let pages = try Pages(scorebook, tools)
         defer { pages.imports.removeAll() }
         // The system picks a free port, and only then the page knows its own address.
         let port = Mutex(port)
         let server = Application(
-            router: router(pages, browsers, links, updates) { [network] in
+            router: router(pages, browsers, links, updates, connections) { [network] in
                 PageAddress(port: port.withLock { $0 }, network: network)
             },
-            server: try http(),
+            server: try http(connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(network == nil ? "127.0.0.1" : "0.0.0.0", port: self.port),
                 serverName: nil,
-                availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: logger)),
+                availableConnectionsDelegate: .maximum(PageConnections.maximum, logger: logger)),
             onServerRunning: { [onListening, network] channel in
                 guard let bound = channel.localAddress?.port else { return }
                 port.withLock { $0 = bound }
@@ -118,7 +117,7 @@ public final class WebServer: Service {
 
     private func router(
         _ pages: Pages, _ browsers: Browsers, _ links: EntryLinks, _ updates: LiveUpdates,
-        _ address: @escaping @Sendable () -> PageAddress
+        _ connections: PageConnections, _ address: @escaping @Sendable () -> PageAddress
     ) -> Router<PageContext> {
         let router = Router(context: PageContext.self)
         router.addMiddleware {
@@ -132,7 +131,10 @@ public final class WebServer: Service {
                 isSecure: network != nil)
         }
         pages.addRoutes(to: router)
-        pages.addBrowsers(to: router, browsers, links, address) { updates.tell() }
+        pages.addBrowsers(to: router, browsers, links, address) { browser in
+            connections.forget(browser)
+            updates.tell()
+        }
         router.get("changes") { _, context in
             let id = context.browser?.id
             return updates.response { try await browsers.isKnown(id) }
@@ -141,11 +143,10 @@ public final class WebServer: Service {
     }
 
     /// - Throws: ``WebServerError`` `invalidCertificate`.
-    private func http() throws -> HTTPServerBuilder {
-        let unknown = UnknownConnections()
+    private func http(_ connections: PageConnections) throws -> HTTPServerBuilder {
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadline(unknown)],
+                additionalChannelHandlers: [RequestDeadline(connections)],
                 // Somebody who sends the head of a request bit by bit keeps no connection for ever: only a whole one counts.
                 idleTimeout: .seconds(20),
                 httpDecoderConfiguration: .init(

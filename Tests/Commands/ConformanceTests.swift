@@ -30,6 +30,10 @@ import Testing
             line: "if not proof.accepts(tag.tag):",
             becomes: "if not self._is_caller and not proof.accepts(tag.tag):",
             noticedBy: "a listener that does not know the code"),
+        Fault(
+            name: "a caller brings whoever shows a code into its household", file: "session.py",
+            line: "any(zone.zone.is_default for zone in agreed)", becomes: "True",
+            noticedBy: "it introduces nobody who gives it a zone only"),
     ]
 
     @Test func theProgramHoldsInBothRoles() async throws {

@@ -239,6 +239,15 @@ import Testing
         }
     }
 
+    @Test func aMachineThatWasLongAway() async throws {
+        try await withPair { kitchen, _ in
+            let said = try await kitchen.shifted(by: "+100d").doctor()
+            let text = said.finding("longAway")?.text
+            #expect(text?.contains("forgets no deletion") == true, "\(said)")
+            #expect(text?.contains("`scorebook-peer peers forget study`") == true, "\(said)")
+        }
+    }
+
     @Test func theOtherOneIsSwitchedOff() async throws {
         try await withPair { kitchen, study in
             let listener = try await kitchen.listen()

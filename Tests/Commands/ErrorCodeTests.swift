@@ -55,13 +55,31 @@ struct ErrorCodeTests {
     func everyCodeHasItsCase(_ decision: Switch) throws {
         let codes = try Self.source(decision.codes).matches(of: /static let (\w+) = Code\(/).map(\.1)
         #expect(codes.count > 5)
-        let parts = try Self.source(decision.file).components(separatedBy: decision.function)
-        let function = try #require(
-            parts.count == 2 ? parts[1].components(separatedBy: "\n    }\n").first : nil)
+        let function = try Self.function(decision.function, in: decision.file)
         let cases = function.matches(of: /case ((?:\.\w+[,\s]*)+):/).flatMap {
             $0.1.matches(of: /\w+/).map(\.0)
         }
         #expect(codes.filter { !cases.contains($0) } == [])
+    }
+
+    /// Whichever part of the program reports it. Some names stand for several causes: what a machine may not do, and what no store lets
+    /// go; rights that have changed, and a list from which somebody decides; storage, and a scorebook.
+    @Test func oneCauseHasOneExitCode() throws {
+        var exits: [Substring: Set<Substring>] = [:]
+        for type in ["PeerSyncError", "RecordStoreError", "ScorebookError", "MailboxError"] {
+            let function = try Self.function("code(_ code: \(type).Code)", in: Self.exitCodes)
+            for group in function.matches(of: /case ((?:\.\w+[,\s]*)+):\s*\.(\w+)/) {
+                for name in group.1.matches(of: /\w+/) { exits[name.0, default: []].insert(group.2) }
+            }
+        }
+        #expect(exits.count > 50)
+        #expect(
+            exits.filter { $0.value.count > 1 }.keys.sorted() == ["notPermitted", "readOnly", "zonesChanged"])
+    }
+
+    private static func function(_ name: String, in file: String) throws -> String {
+        let parts = try source(file).components(separatedBy: name)
+        return try #require(parts.count == 2 ? parts[1].components(separatedBy: "\n    }\n").first : nil)
     }
 
     private static func source(_ path: String) throws -> String {

@@ -234,5 +234,25 @@ import Testing
                 #expect(try await process.outcome().isSentence(74))
             }
         }
+
+        /// As `person list | head`, where head has seen enough.
+        @Test(arguments: [
+            ["--help"], ["status"], ["status", "--json"], ["person", "list"], ["person", "list", "--json"],
+            ["export", "-"],
+        ])
+        func whoeverReadsNoMoreGetsNoSentence(arguments: [String]) async throws {
+            try await withMachine { kitchen in
+                try await kitchen.peer("person", "add", "Ada")
+                // The writing end of a pipe without a reading one, and the signals as a shell begins with them.
+                let lost = """
+                    mkfifo lost && exec 3<>lost 4>lost 3>&- && exec env --default-signal=PIPE "$0" "$@" >&4
+                    """
+                let process = try kitchen.scene.start(
+                    ["-c", lost, PeerProcess.program.path] + arguments, of: URL(fileURLWithPath: "/bin/sh"),
+                    environment: ["SCOREBOOK_STORE": kitchen.store.path])
+                let outcome = try await process.outcome()
+                #expect(outcome.exitCode == 74 && outcome.errors.isEmpty, "\(outcome)")
+            }
+        }
     #endif
 }

@@ -79,7 +79,8 @@ import Testing
                 #expect(
                     Set(peer.keys) == [
                         "name", "key", "address", "connected", "pairedAt", "introducedBy", "lastSeen",
-                        "lastSync", "lastHeard", "lastError", "lastErrorCode", "behind", "zones",
+                        "lastSync", "lastHeard", "lastError", "lastErrorCode", "awaitsChanges",
+                        "behind", "zones",
                     ])
                 #expect(peer["lastErrorCode"] is NSNull)
                 #expect(

@@ -102,11 +102,43 @@ import Testing
             }
         }
 
+        @Test(arguments: ["systemd", "launchd"], ["--program", "--store"])
+        func aPathThatNoManagerReadsIsASentence(manager: String, option: String) async throws {
+            try await withScene { scene in
+                for path in ["/a\nb", "/a\u{1}b"] {
+                    let outcome = try await scene.run(["service", "show", "--for", manager, option, path])
+                    #expect(
+                        outcome.isSentence(65) && outcome.errors.contains("control characters"), "\(outcome)")
+                }
+            }
+        }
+
+        @Test func withoutAHomeNoStoreIsAskedFor() async throws {
+            try await withScene { scene in
+                for command in ["install", "show"] {
+                    let outcome = try await scene.run(
+                        ["service", command, "--store", scene.path("a")],
+                        environment: ["HOME": scene.path("gone")])
+                    #expect(
+                        outcome.isSentence(73) && outcome.errors.hasSuffix("\nhint: set HOME\n"), "\(outcome)"
+                    )
+                }
+            }
+        }
+
         @Test func pathsAreWrittenAsEachManagerReadsThem() async throws {
             try await withScene { scene in
                 let unit = try await scene.run(
-                    ["service", "show", "--for", "systemd", "--program", "/a b/100%/\"x\"/$y"])
-                #expect(unit.output.contains(#"ExecStart="/a b/100%%/\"x\"/$$y" listen"#), "\(unit)")
+                    [
+                        "service", "show", "--for", "systemd", "--program", "/a b/100%/$y", "--store",
+                        "/c d/100%/\"x\"/$y",
+                    ])
+                #expect(
+                    unit.output.contains(
+                        #"ExecStart="/a b/100%%/$y" listen --store "/c d/100%%/\"x\"/$$y""# + "\n"), "\(unit)"
+                )
+                #expect(
+                    unit.output.contains(#"ReadWritePaths=%h -"/c d/100%%/\"x\"/$y""# + "\n"), "\(unit)")
                 let agent = try await scene.run(
                     ["service", "show", "--for", "launchd", "--program", "/a & b/<c>"])
                 let list = try PropertyListSerialization.propertyList(

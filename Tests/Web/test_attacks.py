@@ -133,6 +133,10 @@ class AttackTests(BrowserCase):
         for fields in ({}, {"entry": "x"}, {"entry": "00000000-0000-4000-8000-000000000000", "round": "99", "score[a]": "5"}):
             answer = self.post(f"/matches/{match}/scores", fields, **own)
             self.assertIn(answer.status, (400, 422), fields)
+        # Nor does it take a kind of mailbox that it does not know for a folder.
+        answer = self.post("/machines/mailboxes/add", {"kind": "disk", "place": self.kitchen.directory.name}, **own)
+        self.assertEqual(answer.status, 422)
+        self.assertEqual(self.kitchen.add("mailbox", "list"), [])
         for path in ("/matches/%00", "/matches/..%2f..", "/people/%ff", "/matches?page=-1", "/matches?page=99999999999999999999",
                      "/matches?since=nonsense", "/new?game=", "/new"):
             self.assertIn(self.ask("GET", path, Cookie=self.cookie).status, (200, 400, 404, 422), path)

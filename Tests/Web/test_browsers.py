@@ -1,5 +1,6 @@
 """Which browsers may see the page: links that work once, guests, and who is shut out."""
 
+import http.client
 import pathlib
 import sqlite3
 import unittest
@@ -8,6 +9,9 @@ from playwright.sync_api import expect
 
 from browser_case import LOOKS, BrowserCase
 from page_machine import shifted
+
+# What a browser hears that was let in once.
+OUT = "This browser is not let in any more: it was shut out, or its time is over."
 
 
 class BrowserTests(BrowserCase):
@@ -73,16 +77,146 @@ class BrowserTests(BrowserCase):
     def test_who_is_shut_out_is_out_at_once(self):
         page = self.browser(self.kitchen.serve("web", "--port", "0"))
         other = self.enter(self.link(page))
+        # Nothing on this page follows the scorebook.
+        figures = other.context.new_page()
+        figures.goto(self.kitchen.address + "/statistics")
         self.browsers(page)
         expect(page.locator("#browsers li")).to_have_count(2)
         expect(page.locator("#browsers li", has_text="this browser")).to_have_count(1)
-        page.locator("#browsers li").filter(has_not_text="this browser").get_by_role("button").click()
-        expect(page.locator("#browsers li")).to_have_count(1)
-        # Its open page hears of it, and nothing more: what it shows goes.
-        expect(other.get_by_role("main")).to_contain_text("This browser does not know this scorebook yet.")
+        self.shut_out_others(page)
+        # Its open pages hear of it, and nothing more: what they show goes.
+        for shown in (other, figures):
+            expect(shown.get_by_role("main")).to_contain_text(OUT)
+            expect(shown.get_by_role("main")).not_to_contain_text("Hearts")
         other.goto(self.kitchen.address + "/matches")
-        expect(other.get_by_role("main")).to_contain_text("This browser does not know this scorebook yet.")
+        expect(other.get_by_role("main")).to_contain_text(OUT)
         self.forget(401)
+
+    def test_who_is_shut_out_while_a_page_hears_nothing_is_out_as_soon_as_it_does(self):
+        page = self.browser(self.kitchen.serve("web", "--port", "0"))
+        other = self.enter(self.link(page))
+        other.route("**/changes", lambda route: route.abort())
+        other.goto(self.kitchen.address + "/matches")
+        expect(other.locator("#list")).to_contain_text("Hearts")
+        self.shut_out_others(page)
+        other.unroute("**/changes")
+        expect(other.get_by_role("main")).to_contain_text(OUT)
+        self.forget(401)
+        self.forgive("ERR_FAILED")
+
+    def test_a_page_that_stayed_open_is_live_again_when_its_browser_is_let_in_again(self):
+        page = self.browser(self.kitchen.serve("web", "--port", "0"))
+        other = self.enter(self.link(page))
+        other.goto(self.kitchen.address + "/matches")
+        # What somebody has typed is not thrown away.
+        other.locator("summary").click()
+        other.get_by_label("Words in it").fill("something")
+        self.shut_out_others(page)
+        with other.expect_response(lambda answer: answer.url.endswith("/changes") and answer.status == 401):
+            pass
+        expect(other.locator("#list")).to_contain_text("Hearts")
+        link = self.link(page)
+        entered = other.context.new_page()
+        entered.goto(link)
+        entered.get_by_role("button", name="Open the scorebook").click()
+        entered.wait_for_url(self.kitchen.address + "/")
+        self.kitchen.run("match", "add", "Skat", "Ada", "--new-game")
+        expect(other.locator("#list")).to_contain_text("Skat")
+        expect(other.get_by_label("Words in it")).to_have_value("something")
+        self.forget(401)
+
+    def test_a_name_with_a_line_break_is_nothing_that_somebody_has_typed(self):
+        person = self.kitchen.add("person", "add", "Grace Hopper")["recordName"]
+        with sqlite3.connect(self.kitchen.store / "scorebook.sqlite") as store:
+            store.execute("UPDATE SBPerson SET firstName = ? WHERE recordName = ?", ("Gra\nce", person))
+        store.close()
+        page = self.browser(self.kitchen.serve("web", "--port", "0"))
+        other = self.enter(self.link(page))
+        other.goto(self.kitchen.address + "/people/" + person.split("|~|")[1] + "/edit")
+        expect(other.get_by_label("Name", exact=True)).to_have_value("Grace Hopper")
+        self.shut_out_others(page)
+        expect(other.get_by_role("main")).to_contain_text(OUT)
+        self.forget(401)
+
+    def test_what_somebody_has_ticked_or_chosen_or_what_came_back_for_a_slip_stays(self):
+        page = self.browser(self.kitchen.serve("web", "--port", "0"))
+        other = self.enter(self.link(page))
+
+        def show(path):
+            shown = other if other.url == self.kitchen.address + "/" else other.context.new_page()
+            shown.goto(self.kitchen.address + path)
+            return shown
+
+        ticked = show("/machines")
+        ticked.get_by_role("radio", name="None").check()
+        chosen = show("/machines/pair")
+        chosen.get_by_label("The new machine may").select_option("read")
+        untouched = show("/machines/pair")
+        slip = show("/people")
+        slip.get_by_role("link", name="Ada").click()
+        slip.get_by_role("link", name="Edit", exact=True).click()
+        slip.get_by_label("Name", exact=True).fill("")
+        slip.get_by_role("button", name="Save").click()
+        expect(slip.get_by_role("alert")).to_be_visible()
+        self.shut_out_others(page)
+        for shown in (ticked, chosen, slip):
+            with shown.expect_response(lambda answer: answer.url.endswith("/changes") and answer.status == 401):
+                pass
+        expect(untouched.get_by_role("main")).to_contain_text(OUT)
+        expect(ticked.get_by_role("radio", name="None")).to_be_checked()
+        expect(chosen.get_by_label("The new machine may")).to_have_value("read")
+        expect(slip.get_by_role("alert")).to_be_visible()
+        self.forget(401)
+        self.forgive("422")
+
+    def test_a_browser_that_is_not_there_cannot_be_shut_out(self):
+        page = self.browser(self.kitchen.serve("web", "--port", "0"))
+
+        def shut_out(browser):
+            answer = page.request.post(
+                f"{self.kitchen.address}/browsers/{browser}/out", headers={"Origin": self.kitchen.address}, max_redirects=0)
+            return answer.status
+
+        # A page of an earlier version has numbers.
+        self.assertEqual(shut_out("1"), 404)
+        # Somebody may press twice.
+        self.assertEqual(shut_out("0" * 64), 303)
+
+    def test_who_is_shut_out_keeps_no_connections(self):
+        page = self.browser(self.kitchen.serve("web", "--port", "0"))
+        [cookie] = self.enter(self.link(page, "A link for a guest")).context.cookies()
+
+        def ask(line, path="/matches"):
+            """Returns the status of an answer; nothing if the connection has ended."""
+            try:
+                line.request("GET", path, headers={"Cookie": f"{cookie['name']}={cookie['value']}"})
+                answer = line.getresponse()
+                answer.read()
+                return answer.status
+            except (OSError, http.client.HTTPException):
+                return None
+
+        lines = []
+        for _ in range(40):
+            line = http.client.HTTPConnection("127.0.0.1", int(self.kitchen.address.rsplit(":", 1)[1]), timeout=60)
+            self.addCleanup(line.close)
+            line.connect()
+            # A connection that has ended stays so.
+            line.auto_open = 0
+            lines.append(line)
+            self.assertEqual(ask(line), 200)
+        # One browser has 32 of them.
+        self.kitchen.until(lambda: [ask(line) for line in lines].count(None) >= 8)
+        self.shut_out_others(page)
+        # Somebody who is not let in has 16, as many as one address.
+        # What everybody may have shows nothing of who asks.
+        self.kitchen.until(lambda: [ask(line, "/page.css") for line in lines].count(None) >= 40 - 16)
+        # The guest's page listens for changes, and hears no more.
+        self.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING", "401")
+
+    def shut_out_others(self, page):
+        self.browsers(page).locator("#browsers li").filter(has_not_text="this browser").get_by_role("button").click()
+        expect(page.locator("#browsers li")).to_have_count(1)
 
     def test_a_guest_looks_and_changes_nothing(self):
         page = self.browser(self.kitchen.serve("web", "--port", "0"))

@@ -21,7 +21,7 @@ struct BGStatsMapping {
     /// The replica in the stamps of BG Stats.
     static let origin = ReplicaID(hashing: "BG Stats".utf8)
     /// The time that a date may lie ahead of the clock, in milliseconds. Paired machines allow as much.
-    static let allowedSkew: Int64 = 5 * 60 * 1000
+    static let allowedSkew = StoreClock.defaultAllowedSkew
 
     /// The clock that the dates of the file show.
     let clock: LocalTime

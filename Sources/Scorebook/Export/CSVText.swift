@@ -10,11 +10,12 @@ public enum CSVText {
         return "\"\(text.replacingScalars(["\"": "\"\""]))\""
     }
 
-    /// Whether a spreadsheet may compute a cell. It does not with a number, nor with a sign alone.
+    /// Whether a spreadsheet may compute a cell. It does not with a number, nor with a sign alone. Some take full-width signs, too.
     private static func isFormula(_ cell: String) -> Bool {
-        guard let first = cell.utf8.first, cell.utf8.count > 1, "=+-@\t\r\n".utf8.contains(first) else {
-            return false
-        }
+        let scalars = cell.unicodeScalars
+        guard let first = scalars.first, scalars.count > 1,
+            "=+-@\t\r\n＝＋－＠".unicodeScalars.contains(first)
+        else { return false }
         return cell.wholeMatch(of: /[+\-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?/) == nil
     }
 }

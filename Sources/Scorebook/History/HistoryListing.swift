@@ -10,7 +10,7 @@ public struct HistoryListing: Encodable, Sendable, Hashable {
         /// When it was written, ISO 8601.
         public let at: String
         /// Who wrote it.
-        public let machine: DeletedListing.Machine
+        public let machine: WritingMachine
 
         private enum CodingKeys: String, CodingKey { case text, at, here, machine }
 

@@ -57,7 +57,7 @@ extension ScorebookStore {
         _ entries: @escaping @Sendable (Database) throws -> [HistoryEntry]
     ) async throws -> [HistoryListing] {
         try await foldForReading()
-        let machines = try await machines()
+        let machines = try await writingMachines()
         return try await read { [self] db in
             let titles = RecordTitles(db, records, time)
             func listed(_ value: HistoryEntry.Value) throws -> HistoryListing.Value {

@@ -3,16 +3,6 @@ import PeerSync
 
 /// A deleted record that can be restored, as a list shows it.
 public struct DeletedListing: RecordListing, Equatable {
-    /// The machine that deleted a record.
-    public enum Machine: Sendable, Hashable {
-        /// This machine.
-        case here
-        /// A machine that is paired with this one, or the program that wrote an imported file.
-        case named(String)
-        /// A machine whose name this one does not know.
-        case unknown
-    }
-
     /// The record.
     public let recordName: RecordName
     /// The title for people, such as a person's name, or the game and the time of a match on the clock of this machine.
@@ -22,7 +12,7 @@ public struct DeletedListing: RecordListing, Equatable {
     /// The time of the deletion, ISO 8601.
     public let deletedAt: String
     /// The machine that deleted it.
-    public let machine: Machine
+    public let machine: WritingMachine
     /// The id of the machine in its stamps.
     public let replica: ReplicaID
     /// How many records come back with it: those that went with it, and those that it needs.
@@ -63,7 +53,7 @@ extension ScorebookStore {
         try await foldForReading()
         return try await read { [self] db in
             let titles = RecordTitles(db, records, time)
-            let machines = try machines(db)
+            let machines = try writingMachines(db)
             return try titles.deleted(db, type: type, in: scope).map { record in
                 DeletedListing(
                     recordName: record.name, title: try titles.title(of: record.name),
@@ -73,23 +63,6 @@ extension ScorebookStore {
                     restorableUntil: Self.text(record.time + StoreUpkeep.defaultRetention), zone: record.zone)
             }
         }
-    }
-
-    /// The machines whose names are known, by the id in their stamps.
-    public func machines() async throws -> [ReplicaID: DeletedListing.Machine] {
-        try await records.database.read { [self] db in try machines(db) }
-    }
-
-    private func machines(_ db: Database) throws -> [ReplicaID: DeletedListing.Machine] {
-        var machines = try Dictionary(
-            records.peers.all(db).map {
-                (ReplicaID(hashing: $0.publicKey), DeletedListing.Machine.named($0.name))
-            },
-            uniquingKeysWith: { first, _ in first })
-        machines[BGStatsMapping.origin] = .named("BG Stats")
-        machines[BGGStamp.origin] = .named("BoardGameGeek")
-        machines[records.replica] = .here
-        return machines
     }
 
     private static func text(_ milliseconds: Int64) -> String {

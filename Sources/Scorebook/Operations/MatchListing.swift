@@ -157,9 +157,4 @@ extension ScorebookStore {
     private static func pattern(_ text: String) -> String {
         "%" + text.trimmed.replacingScalars(["%": "\\%", "_": "\\_", "\\": "\\\\"]) + "%"
     }
-
-    /// Reads one match with its players, scores and location.
-    public func matchSheet(_ text: String) async throws -> MatchSheet {
-        try await read { [self] db in try MatchSheet(db, lookup(.match).find(db, text)) }
-    }
 }

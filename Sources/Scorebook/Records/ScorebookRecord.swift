@@ -10,6 +10,15 @@ extension Row {
         Value.fromDatabaseValue(self[column] as DatabaseValue)
     }
 
+    /// Returns yes or no of a column; nil if it holds anything but the integers 1 and 0.
+    func lenient(_ column: String) -> Bool? {
+        switch (self[column] as DatabaseValue).storage {
+        case .int64(1): true
+        case .int64(0): false
+        default: nil
+        }
+    }
+
     /// Returns the record name in a column that must have one.
     func recordName(_ column: String) throws -> RecordName {
         guard let name: RecordName = lenient(column) else {
@@ -25,7 +34,7 @@ extension Row {
 /// Programs read and write records with GRDB's own functions: `insert`, `update`, `fetchAll` and so on. Triggers
 /// capture the writes for sync. The engine keeps the date of the last change.
 ///
-/// In a row, a value of another kind than the column's counts as none. A record name, or the name of a record to which the row refers,
+/// In a row, a value of another kind than the column's counts as none, as does another number than 1 and 0 for yes or no. A record name, or the name of a record to which the row refers,
 /// that is none throws ``RecordStoreError`` `corrupt`.
 public protocol ScorebookRecord: FetchableRecord, PersistableRecord, Encodable, Sendable {
     /// The kind of these records.

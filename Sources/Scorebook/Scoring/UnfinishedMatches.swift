@@ -16,7 +16,7 @@ extension ScorebookStore {
                     SELECT recordName FROM (
                         SELECT recordName, unfinished, date FROM SBMatch WHERE \(limits())
                         ORDER BY date DESC LIMIT \(Self.latestMatches)
-                    ) WHERE unfinished ORDER BY date DESC, recordName LIMIT ?
+                    ) WHERE unfinished = 1 ORDER BY date DESC, recordName LIMIT ?
                     """, arguments: [limit])
         }
         return try await matchLines(names)

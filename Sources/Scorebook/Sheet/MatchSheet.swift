@@ -224,3 +224,10 @@ extension MatchSheet {
         return Dictionary(uniqueKeysWithValues: records.map { ($0.recordName, $0) })
     }
 }
+
+extension ScorebookStore {
+    /// Reads one match with its players, scores and location.
+    public func matchSheet(_ text: String) async throws -> MatchSheet {
+        try await read { [self] db in try MatchSheet(db, lookup(.match).find(db, text)) }
+    }
+}

@@ -161,7 +161,7 @@ struct PlayReader {
 
     private var players: String {
         """
-        SELECT m.id, p.rowid, p.person, p.team, \(Self.whole("p.rank")), \(Self.whole("p.winner"))
+        SELECT m.id, p.rowid, p.person, p.team, \(Self.whole("p.rank")), \(Self.yesOrNo("p.winner"))
         FROM (\(chosen("m.rowid AS id, m.recordName"))) AS m CROSS JOIN SBPlayer AS p ON p.match = m.recordName
         """
     }
@@ -185,6 +185,11 @@ struct PlayReader {
     /// Returns SQL for a whole number in a column where other programs may write anything; NULL for texts and bytes, which SQLite
     /// takes for greater than any number.
     private static func whole(_ column: String) -> String { "CASE WHEN \(column) < '' THEN \(column) END" }
+
+    /// Returns SQL for yes or no in a column where other programs may write anything; NULL for all but the integers 1 and 0.
+    private static func yesOrNo(_ column: String) -> String {
+        "CASE WHEN \(column) IN (0, 1) THEN \(column) END"
+    }
 
     private var arguments: [String: (any DatabaseValueConvertible)?] {
         var arguments: [String: (any DatabaseValueConvertible)?] = [:]

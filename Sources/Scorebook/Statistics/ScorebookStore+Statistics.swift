@@ -93,7 +93,7 @@ extension ScorebookStore {
                 zones: limits("m.recordName"), person: person, game: game, year: filter.year, rows: rows),
             readsTotals: records != .none)
         let lowestWins = try String.fetchAll(
-            db, sql: "SELECT recordName FROM SBGame WHERE NOT highestWins")
+            db, sql: "SELECT recordName FROM SBGame WHERE highestWins = 0")
         var count = StatisticsCount(
             person: person.map(reader.numbers.number(of:)), records: records,
             lowestWins: Set(lowestWins.map(reader.numbers.number(of:))))

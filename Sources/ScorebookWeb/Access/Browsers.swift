@@ -15,7 +15,8 @@ enum BrowserRights: Int64, Sendable {
 struct Browsers: Sendable {
     /// A browser that was let in.
     struct Browser: Sendable, Identifiable {
-        let id: Int64
+        /// The hash of its secret in hexadecimal: no other browser ever has the same, also after this one was shut out.
+        let id: String
         /// What it calls itself, shortened.
         let name: String
         /// When it was let in, in seconds since 1970.
@@ -23,6 +24,8 @@ struct Browsers: Sendable {
         let rights: BrowserRights
         /// When it was here last, in seconds since 1970, up to ``seenInterval`` ago.
         let seen: Int64
+        /// Whether it may see the page now. Without TLS, one that was let in over TLS may not when ``lifetimeWithoutTLS`` is over.
+        let isLetIn: Bool
 
         var isGuest: Bool { rights != .all }
     }
@@ -36,8 +39,10 @@ struct Browsers: Sendable {
     /// A visit is noted when the last one was so long ago, in seconds: a write for every request would be too much.
     static let seenInterval: Int64 = 600
 
-    /// How long a browser that is let in now is known, in seconds.
+    /// How long a browser is known after it was let in, in seconds, unless it was let in for less.
     let lifetime: Int64
+    /// The same for people.
+    var lifetimeText: String { lifetime == Self.lifetime ? "400 days" : "twelve hours" }
     private let database: any DatabaseWriter
 
     /// - Parameter isSecure: whether browsers are let in over TLS alone.
@@ -91,51 +96,65 @@ struct Browsers: Sendable {
     func find(_ secret: String, now: Int64 = Self.now) async throws -> Browser? {
         let hash = Secret.hash(secret)
         let browser = try await database.read { db in
-            try Self.browsers(db, "secret = ? AND added + lifetime >= ?", [hash, now]).first
+            try browsers(db, "secret = ? AND isLetIn", [hash], now: now).first
         }
         if let browser, now - browser.seen >= Self.seenInterval {
             try await database.write { db in
                 try db.execute(
-                    sql: "UPDATE scorebook_browser SET seen = ? WHERE id = ?", arguments: [now, browser.id])
+                    sql: "UPDATE scorebook_browser SET seen = ? WHERE secret = ?", arguments: [now, hash])
             }
         }
         return browser
     }
 
     /// Whether a browser has not been shut out since it was found.
-    func isKnown(_ id: Int64?, now: Int64 = Self.now) async throws -> Bool {
+    func isKnown(_ id: Browser.ID?, now: Int64 = Self.now) async throws -> Bool {
         try await database.read { db in
-            try !Self.browsers(db, "id = ? AND added + lifetime >= ?", [id, now]).isEmpty
+            try !browsers(db, "\(Self.id) = ? AND isLetIn", [id], now: now).isEmpty
         }
     }
 
-    /// The browsers that may see the page, the last one to be let in first.
+    /// The browsers that may see the page now or, where it is served over TLS, then. The last one to be let in comes first.
     func all(now: Int64 = Self.now) async throws -> [Browser] {
         try await database.read { db in
-            try Self.browsers(db, "added + lifetime >= ? ORDER BY id DESC", [now])
+            try browsers(db, "added + lifetime >= ? ORDER BY id DESC", [now], now: now)
         }
     }
 
-    /// Shuts a browser out. Does nothing if that has happened already.
-    func remove(_ id: Int64) async throws {
+    /// Shuts a browser out.
+    ///
+    /// - Returns: whether it was there.
+    @discardableResult
+    func remove(_ id: Browser.ID) async throws -> Bool {
         try await database.write { db in
-            try db.execute(sql: "DELETE FROM scorebook_browser WHERE id = ?", arguments: [id])
+            try db.execute(sql: "DELETE FROM scorebook_browser WHERE \(Self.id) = ?", arguments: [id])
+            return db.changesCount > 0
         }
     }
 
-    private static func browsers(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws
-        -> [Browser]
-    {
+    /// Whether a text may be the id of a browser that was shut out.
+    static func mayBeID(_ text: String) -> Bool { text.utf8.count == 64 && text.allSatisfy(\.isHexDigit) }
+
+    /// What ``Browser/id`` is in SQL. SQLite gives a number that was the highest one to the next row.
+    private static let id = "lower(hex(secret))"
+
+    private func browsers(
+        _ db: Database, _ condition: String, _ arguments: StatementArguments, now: Int64
+    ) throws -> [Browser] {
         try Row.fetchAll(
-            db, sql: "SELECT id, name, added, rights, seen FROM scorebook_browser WHERE \(condition)",
-            arguments: arguments
+            db,
+            sql: """
+                SELECT \(Self.id), name, added, rights, seen, added + min(lifetime, ?) >= ? AS isLetIn
+                    FROM scorebook_browser WHERE \(condition)
+                """,
+            arguments: [lifetime, now] + arguments
         ).map { row in
             // Other programs may write any number.
-            func seconds(_ column: Int) -> Int64 { min(max(0, row[column]), lastMoment) }
+            func seconds(_ column: Int) -> Int64 { min(max(0, row[column]), Self.lastMoment) }
             // Whatever a later version may let browsers do: this one lets it look.
             return Browser(
                 id: row[0], name: row[1], added: seconds(2),
-                rights: BrowserRights(rawValue: row[3]) ?? .guest, seen: seconds(4))
+                rights: BrowserRights(rawValue: row[3]) ?? .guest, seen: seconds(4), isLetIn: row[5])
         }
     }
 

@@ -22,14 +22,21 @@ struct Entrance: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.reader = Reader(languages: request.headers[.acceptLanguage])
-        if request.uri.path == "/enter" { return try await enter(request, context) }
+        if request.uri.path == "/enter" {
+            context.noteStranger()
+            return try await enter(request, context)
+        }
         let secret = request.cookies[cookie]?.value
         guard let secret, let browser = try await browsers.find(secret) else {
+            context.noteStranger()
+            // With a cookie it knew the scorebook once.
             throw PageError(
-                .unauthorized, "This browser does not know this scorebook yet.",
+                .unauthorized,
+                secret == nil
+                    ? "This browser does not know this scorebook yet."
+                    : "This browser is not let in any more: it was shut out, or its time is over.",
                 hint:
-                    "Open the link that scorebook-peer prints in the terminal, or one from the page Browsers.",
-                // With a cookie it knew the scorebook once.
+                    "Open the link that scorebook-peer prints when it starts, or one from the page Browsers of a browser that is let in.",
                 clearsCache: secret != nil)
         }
         context.letIn(browser)
@@ -70,14 +77,16 @@ struct Entrance: RouterMiddleware {
         guard let key = request.query("key") else { throw Self.invalid }
         if context.isLocal, links.isOwn(key) {
             // Not a redirection: where the link was opened from another page, the browser would not send the cookie on it.
-            var response = try pages.render("entered", title: "Welcome", [:], context)
+            var response = try pages.render(
+                "entered", title: "Welcome", ["time": browsers.lifetimeText], context)
             response.setCookie(try await newCookie(request, .all))
             return response
         }
         // What only looks at links, as some messengers do, presses no button, and so does not use it up.
         guard let rights = links.find(key) else { throw Self.invalid }
         return try pages.render(
-            "enter", title: "Welcome", ["key": key, "isForGuest": rights == .guest], context)
+            "enter", title: "Welcome",
+            ["key": key, "isForGuest": rights == .guest, "time": browsers.lifetimeText], context)
     }
 
     private static let invalid = PageError(

@@ -4,10 +4,11 @@ import PeerSync
 
 /// The browsers that may see the page, and the links that let others in.
 extension Pages {
-    /// - Parameter onRemoval: called when a browser has been shut out, whose open pages have to hear of it.
+    /// - Parameter onRemoval: called when a browser has been shut out, whose connections and open pages have to hear of it.
     func addBrowsers(
         to router: Router<PageContext>, _ browsers: Browsers, _ links: EntryLinks,
-        _ address: @escaping @Sendable () -> PageAddress, onRemoval: @escaping @Sendable () -> Void
+        _ address: @escaping @Sendable () -> PageAddress,
+        onRemoval: @escaping @Sendable (Browsers.Browser.ID) -> Void
     ) {
         router.get("browsers") { _, context in
             let all = try await browsers.all()
@@ -20,11 +21,12 @@ extension Pages {
                 ], context)
         }
         router.post("browsers/:id/out") { _, context in
-            guard let id = context.parameters.get("id", as: Int64.self) else {
+            let id = context.parameters.get("id") ?? ""
+            // Somebody may press twice.
+            guard try await browsers.remove(id) || Browsers.mayBeID(id) else {
                 throw PageError(.notFound, "There is no such browser any more.")
             }
-            try await browsers.remove(id)
-            onRemoval()
+            onRemoval(id)
             return redirect("/browsers")
         }
         router.post("browsers/link") { request, context in
@@ -59,7 +61,7 @@ extension Pages {
             "id": browser.id, "name": BrowserName.text(browser.name),
             "added": reader.day(date(browser.added)),
             "seen": browser.seen > 0 ? reader.moment(date(browser.seen)) : false as Any,
-            "isGuest": browser.isGuest,
+            "isGuest": browser.isGuest, "isOnlyInNetwork": !browser.isLetIn,
             "isThis": browser.id == context.browser?.id,
         ]
     }

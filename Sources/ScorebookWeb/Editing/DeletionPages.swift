@@ -72,17 +72,11 @@ extension Pages {
     }
 
     private static func line(_ record: DeletedListing, _ reader: Reader) -> [String: Any] {
-        let machine =
-            switch record.machine {
-            case .here: "this machine"
-            case .named(let name): name
-            case .unknown: "a machine that is not known here"
-            }
         let kind = RecordKind(rawValue: record.recordName.recordType)
         return [
             "id": "\(record.recordName)", "title": displayName(record.title),
             "noun": kind?.noun ?? record.recordName.recordType, "date": reader.moment(record.deletedAt),
-            "machine": machine, "until": reader.day(record.restorableUntil),
+            "machine": record.machine.words, "until": reader.day(record.restorableUntil),
             "companions": record.companions == 0
                 ? false as Any
                 : record.companions == 1

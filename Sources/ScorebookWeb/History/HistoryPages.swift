@@ -37,19 +37,12 @@ extension Pages {
     }
 
     private static func line(_ entry: HistoryListing, _ reader: Reader) -> [String: Any] {
-        func machine(_ value: HistoryListing.Value) -> String {
-            switch value.machine {
-            case .here: "this machine"
-            case .named(let name): name
-            case .unknown: "a machine that is not known here"
-            }
-        }
-        return [
+        [
             "id": "\(entry.recordName)", "title": entry.title, "field": entry.field.shown,
             "isDeletion": entry.field == nil, "isLate": !entry.wasShown,
             "lost": entry.lost.text ?? "nothing", "won": entry.won.text ?? "nothing",
-            "lostBy": machine(entry.lost), "lostAt": reader.moment(entry.lost.at),
-            "wonBy": machine(entry.won), "wonAt": reader.moment(entry.won.at),
+            "lostBy": entry.lost.machine.words, "lostAt": reader.moment(entry.lost.at),
+            "wonBy": entry.won.machine.words, "wonAt": reader.moment(entry.won.at),
             "moment": "\(entry.lostMoment)",
         ]
     }

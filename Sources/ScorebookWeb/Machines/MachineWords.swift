@@ -160,12 +160,25 @@ struct MachineWords {
         }
     }
 
-    /// Why a row stays here, and what helps.
-    static func reason(_ reason: UnsyncedRecord.Reason) -> String {
+    /// What becomes of a row that sync does not carry as it is, why, and what helps.
+    static func fate(_ reason: UnsyncedRecord.Reason) -> String {
         switch reason {
-        case .name: "its key cannot be sent; give it another one"
-        case .size: "it is larger than 8 MiB; make it smaller"
-        default: "\(reason)"
+        case .name: "stays here: its key cannot be sent; give it another one"
+        case .size: "stays here: it is larger than 8 MiB; make it smaller"
+        case .file:
+            "keeps the bytes of its file, because its table lets no text name one; the other machines have it"
+        default: "stays here: \(reason)"
+        }
+    }
+}
+
+extension WritingMachine {
+    /// The machine, for people.
+    var words: String {
+        switch self {
+        case .here: "this machine"
+        case .named(let name): name
+        case .unknown: "a machine that is not known here"
         }
     }
 }

@@ -66,7 +66,7 @@ public enum PageMailboxPlace: Sendable {
     /// A folder of this machine.
     case folder(path: String)
     /// A folder of a WebDAV server.
-    case webDAV(address: String, PageMailboxSecrets)
+    case webdav(address: String, PageMailboxSecrets)
     /// A bucket of a server that speaks the S3 API. The region is empty where the server has none.
     case s3(bucket: String, endpoint: String, region: String, PageMailboxSecrets)
 }

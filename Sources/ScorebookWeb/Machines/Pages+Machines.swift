@@ -96,7 +96,7 @@ extension Pages {
 
     /// What keeps all machines from this one; nil if nothing does.
     private func trouble(_ status: StoreStatus) async throws -> String? {
-        if status.clockAhead > StoreClock.defaultAllowedSkew {
+        if StoreClock.isTooFarAhead(status.clockAhead) {
             return "The clock of this machine was wrong: it wrote into the future. Look for faults below."
         }
         guard !machineTools.machines.isSyncing,
@@ -210,7 +210,7 @@ extension Pages {
 
     private func unsynced(_ status: StoreStatus) -> [String] {
         status.unsynced.prefix(Self.named).map {
-            "“\($0.name)” of \($0.table) stays here: \(MachineWords.reason($0.reason))."
+            "“\($0.name)” of \($0.table) \(MachineWords.fate($0.reason))."
         }
     }
 

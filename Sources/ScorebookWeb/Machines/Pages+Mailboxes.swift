@@ -48,18 +48,22 @@ extension Pages {
             get throws {
                 let place = Self.trimmed(place)
                 switch kind {
-                case "webdav": return .webDAV(address: place, try secrets)
+                case "webdav": return .webdav(address: place, try secrets)
                 case "s3":
                     return .s3(
                         bucket: place, endpoint: Self.trimmed(endpoint), region: Self.trimmed(region),
                         try secrets)
-                default:
+                case "folder":
                     guard place.hasPrefix("/") else {
                         throw PageError(
                             .unprocessableContent, "The path of a folder of this machine begins with a slash."
                         )
                     }
                     return .folder(path: place)
+                default:
+                    throw PageError(
+                        .unprocessableContent,
+                        "A mailbox lies in a folder, on a WebDAV server or in a bucket.")
                 }
             }
         }

@@ -33,6 +33,11 @@ struct PageContext: RequestContext {
     /// Lets in a browser, and with it the connection by which it asks.
     mutating func letIn(_ browser: Browsers.Browser) {
         self.browser = browser
-        connection.pipeline.fireUserInboundEventTriggered(RequestDeadline.BrowserIsKnown())
+        connection.pipeline.fireUserInboundEventTriggered(RequestDeadline.BrowserIsKnown(id: browser.id))
+    }
+
+    /// Tells the connection that this request is of nobody who is let in.
+    func noteStranger() {
+        connection.pipeline.fireUserInboundEventTriggered(RequestDeadline.BrowserIsUnknown())
     }
 }

@@ -62,6 +62,7 @@ struct Pages: Sendable {
         content["title"] = title
         let isGuest = context.browser?.isGuest == true
         content["isGuestBrowser"] = isGuest
+        content["isLetIn"] = context.browser != nil
         content["navigation"] = Self.sections.filter { path, _ in
             !isGuest || !Entrance.closedToGuests.contains(String(path.dropFirst()))
         }.map { path, name in

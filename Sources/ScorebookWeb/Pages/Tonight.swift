@@ -128,7 +128,7 @@ extension Pages {
 
     /// Whether a match is there and not finished.
     private func goesOn(_ match: RecordName) async throws -> Bool {
-        let sql = "SELECT EXISTS (SELECT 1 FROM SBMatch WHERE recordName = ? AND unfinished)"
+        let sql = "SELECT EXISTS (SELECT 1 FROM SBMatch WHERE recordName = ? AND unfinished = 1)"
         return try await scorebook.records.database.read {
             try Bool.fetchOne($0, sql: sql, arguments: [match.description])
         } ?? false

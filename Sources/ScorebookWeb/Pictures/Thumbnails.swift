@@ -15,6 +15,8 @@ actor Thumbnails {
     private static let maximumRunning = 2
     /// A picture that takes longer has none.
     private static let patience: Duration = .seconds(20)
+    /// How long a picture of which the program made none is shown itself. Then it is tried again: memory, time or room may have been short.
+    private static let pause: Duration = .seconds(600)
     /// The maximum size of the program's memory, in KiB. The pictures of telephones, with up to 108 megapixels, take less.
     private static let maximumMemory = 1 << 20
     /// The maximum size of a small form, in units of 512 bytes.
@@ -25,16 +27,22 @@ actor Thumbnails {
 
     private let assets: AssetDirectory
     private let directory: URL
+    private let now: @Sendable () -> ContinuousClock.Instant
     /// nil where it is not installed.
     private let program: URL?
     private var running: [AssetHash: Task<URL?, Never>] = [:]
-    /// The whole pictures of which the program makes none. They are not tried again as long as the page is served.
-    private var failed: Set<AssetHash> = []
+    /// When the program failed at a whole picture.
+    private var failed: [AssetHash: ContinuousClock.Instant] = [:]
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var free = Thumbnails.maximumRunning
 
-    init(_ assets: AssetDirectory, path: String? = ProcessInfo.processInfo.environment["PATH"]) {
+    /// - Parameter path: where to look for the program, as in `PATH`.
+    init(
+        _ assets: AssetDirectory, path: String? = ProcessInfo.processInfo.environment["PATH"],
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         self.assets = assets
+        self.now = now
         directory = assets.url.deletingLastPathComponent().appendingPathComponent(
             "thumbnails", isDirectory: true)
         program = (path ?? "").split(separator: ":")
@@ -51,7 +59,7 @@ actor Thumbnails {
             return nil
         }
         if FileManager.default.fileExists(atPath: target.path) { return target }
-        guard let program, !failed.contains(hash) else { return nil }
+        guard let program, failed[hash].map({ now() - $0 >= Self.pause }) ?? true else { return nil }
         if let task = running[hash] { return await task.value }
         let task = Task { await make(hash, at: target, with: program) }
         running[hash] = task
@@ -71,7 +79,7 @@ actor Thumbnails {
             let isIntact = try await NIOThreadPool.singleton.runIfActive { [assets] in assets.isIntact(hash) }
             guard isIntact else { throw CocoaError(.fileNoSuchFile) }
             guard try await run(program, assets.file(hash), unfinished) else {
-                failed.insert(hash)
+                failed[hash] = now()
                 throw CocoaError(.fileNoSuchFile)
             }
             try FileManager.default.moveItem(at: unfinished, to: target)

@@ -20,8 +20,26 @@ function button(text, action) {
 let isRefreshing = false;
 let isStale = false;
 
+// Whether somebody has typed in a field. Browsers take line breaks out of what an input has, and not out of what it began with.
+function isTyped(field) {
+  const plain = (text) => text.replace(/[\r\n]/g, "");
+  return plain(field.value) !== plain(field.defaultValue);
+}
+
+function isTicked(box) {
+  return box.checked !== box.defaultChecked;
+}
+
+// A list that says nothing of what is chosen begins with its first line.
+function isChosen(list) {
+  return list.selectedIndex !== Math.max(0, [...list.options].findLastIndex((line) => line.defaultSelected));
+}
+
+// Whether somebody has written here what is still to be sent. A form that came back for a slip holds that from its beginning.
 function isTyping() {
-  return [...document.querySelectorAll("input, textarea")].some((field) => field.value !== field.defaultValue);
+  const holds = (kind, isChanged) => [...document.querySelectorAll(kind)].some(isChanged);
+  if (document.querySelector("[data-typed]")) return true;
+  return holds("input, textarea", isTyped) || holds("input", isTicked) || holds("select", isChosen);
 }
 
 async function refresh() {
@@ -69,14 +87,14 @@ function takeFields(page) {
   const form = document.querySelector("[data-live-fields]");
   if (!form) return;
   const inputs = [...form.querySelectorAll("[data-score], #round")];
-  const isTyped = (input) => input.value !== input.defaultValue || input === document.activeElement;
-  if (inputs.some(isTyped)) return;
+  const isInUse = (input) => isTyped(input) || input === document.activeElement;
+  if (inputs.some(isInUse)) return;
   // The first scores of a match say whether they are for rounds, and players come and go.
   const names = (form) => [...form.querySelectorAll("[data-score], #round")].map((input) => input.name).join();
   const other = page.querySelector("[data-live-fields]");
   if (other && names(other) !== names(form)) {
     // Somebody may type teams beside it.
-    if (![...document.querySelectorAll("input")].some(isTyped)) location.reload();
+    if (![...document.querySelectorAll("input")].some(isInUse)) location.reload();
     return;
   }
   for (const input of inputs) {
@@ -85,8 +103,29 @@ function takeFields(page) {
   }
 }
 
-if (document.querySelector("[data-live]")) {
-  new EventSource("/changes").addEventListener("change", refresh);
+let stream = null;
+let nextListening;
+
+// Only pages that somebody sees listen: a browser has few connections to one server.
+function listen() {
+  clearTimeout(nextListening);
+  stream?.close();
+  if (document.hidden) return;
+  const events = new EventSource("/changes");
+  stream = events;
+  if (document.querySelector("[data-live]")) events.addEventListener("change", refresh);
+  events.addEventListener("error", () => {
+    // It comes back by itself, unless the answer was an error: this browser was shut out, and may be let in again.
+    if (events.readyState !== EventSource.CLOSED) return;
+    refresh();
+    nextListening = setTimeout(listen, 5000);
+  });
+}
+
+// A page for a browser that is let in. It listens also where nothing is live: what it shows goes when the browser is shut out.
+if ("listens" in document.body.dataset) {
+  listen();
+  document.addEventListener("visibilitychange", listen);
 }
 
 // Scores: each entry has an id, waits in the browser until the scorebook has it, and is sent again until then. One that the scorebook
@@ -210,7 +249,7 @@ function putBack(entry) {
   const form = document.querySelector("form[data-entry]");
   if (!form || new URL(form.action).pathname !== entry.path) return false;
   const inputs = entry.fields.map(([name]) => form.elements[name]);
-  if (inputs.some((input) => !input || input.value !== input.defaultValue)) return false;
+  if (inputs.some((input) => !input || isTyped(input))) return false;
   for (const [number, input] of inputs.entries()) {
     input.value = entry.fields[number][1];
     if (input.name !== "round") input.defaultValue = "";
@@ -224,9 +263,9 @@ function putBack(entry) {
 // Fields in which nobody has typed show nothing when somebody chooses another round than theirs.
 function followRound(form) {
   const { round } = form.elements;
-  if (!round || round.value === round.defaultValue) return;
+  if (!round || !isTyped(round)) return;
   for (const input of form.querySelectorAll("[data-score]")) {
-    if (input.value === input.defaultValue) input.value = input.defaultValue = "";
+    if (!isTyped(input)) input.value = input.defaultValue = "";
   }
 }
 
@@ -248,7 +287,7 @@ for (const form of document.querySelectorAll("form[data-entry]")) {
   const inputs = [...form.querySelectorAll("[data-score]")];
   const { round } = form.elements;
   const typed = () => {
-    const changed = inputs.filter((input) => input.value !== input.defaultValue && input.value.trim() !== "");
+    const changed = inputs.filter((input) => isTyped(input) && input.value.trim() !== "");
     if (changed.length === 0) return null;
     return [...(round ? [round] : []), ...changed].map((input) => [input.name, input.value.trim()]);
   };

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GRDB
 import PeerSync
 import PeerSyncMailbox
 import Scorebook
@@ -172,15 +173,18 @@ struct Peers: AsyncParsableCommand {
 extension OpenStore {
     /// Returns the paired machines, sorted by name.
     func peerFigures() async throws -> [PeerFigures] {
+        try await scorebook.records.database.read { try peerFigures($0) }
+    }
+
+    /// The same, as part of a transaction.
+    func peerFigures(_ db: Database) throws -> [PeerFigures] {
         let records = scorebook.records
-        return try await records.database.read { db in
-            let lastHeard = try records.mailboxes.all(db).lastHeard
-            return try records.peers.all(db).map { peer in
-                let introducer = try peer.introducedBy.map { try records.household.name(db, of: $0) }
-                return PeerFigures(
-                    peer, introducedBy: introducer, lastHeard: lastHeard[peer.name],
-                    try records.peers.zones(db, of: peer))
-            }
+        let lastHeard = try records.mailboxes.all(db).lastHeard
+        return try records.peers.all(db).map { peer in
+            let introducer = try peer.introducedBy.map { try records.household.name(db, of: $0) }
+            return PeerFigures(
+                peer, introducedBy: introducer, lastHeard: lastHeard[peer.name],
+                try records.peers.zones(db, of: peer))
         }
     }
 }
@@ -200,13 +204,11 @@ struct PeerFigures: Encodable {
     let lastHeard: String?
     let lastError: String?
     let lastErrorCode: String?
+    /// Whether it waits for what it is behind: ``/PeerSyncStore/Peer/awaitsChanges``.
+    let awaitsChanges: Bool
     let behind: Int
     /// How it stands in each zone.
     let zones: [PeerZoneFigures]
-
-    /// Whether this machine has met the peer, or somebody has paired the two. One that others have introduced gets the records
-    /// from them.
-    var isKnown: Bool { introducedBy == nil || lastSeen != nil }
 
     init(_ peer: Peer, introducedBy: String?, lastHeard: String?, _ zones: [PeerZoneStatus]) {
         self.introducedBy = introducedBy
@@ -220,6 +222,7 @@ struct PeerFigures: Encodable {
         lastSync = peer.lastSync
         lastError = peer.lastError
         lastErrorCode = peer.lastErrorCode?.description
+        awaitsChanges = peer.awaitsChanges
         behind = zones.reduce(0) { $0 + $1.pending }
         self.zones = zones.map(PeerZoneFigures.init)
     }
@@ -265,13 +268,13 @@ struct PeerFigures: Encodable {
         [name] + (isVerbose ? [String(key.prefix(16))] : []) + [
             connected ? "connected" : isFound ? "found" : lastSeen.map(time.text) ?? "never",
             lastSync.map(time.text) ?? "never",
-            isKnown ? behind.grouped : "-", address ?? "-",
+            awaitsChanges ? behind.grouped : "-", address ?? "-",
         ]
     }
 
     enum CodingKeys: String, CodingKey {
         case name, key, address, connected, pairedAt, introducedBy, lastSeen, lastSync, lastHeard, lastError,
-            lastErrorCode, behind,
+            lastErrorCode, awaitsChanges, behind,
             zones
     }
 
@@ -289,6 +292,7 @@ struct PeerFigures: Encodable {
         try container.encode(lastHeard, forKey: .lastHeard)
         try container.encode(lastError, forKey: .lastError)
         try container.encode(lastErrorCode, forKey: .lastErrorCode)
+        try container.encode(awaitsChanges, forKey: .awaitsChanges)
         try container.encode(behind, forKey: .behind)
         try container.encode(zones, forKey: .zones)
     }

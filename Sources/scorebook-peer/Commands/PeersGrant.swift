@@ -5,15 +5,22 @@ import PeerSync
 // swift-format-ignore: AvoidRetroactiveConformances
 extension ZoneRights: @retroactive ExpressibleByArgument {
     public init?(argument: String) {
-        switch argument {
-        case "none": self = .none
-        case "read": self = .read
-        case "write": self = .write
-        default: return nil
-        }
+        guard let rights = Self.all.first(where: { $0.name == argument }) else { return nil }
+        self = rights
     }
 
-    public static var allValueStrings: [String] { ["read", "write", "none"] }
+    public static var allValueStrings: [String] { all.map(\.name) }
+
+    private static let all: [ZoneRights] = [.read, .write, .none]
+
+    /// The name that people type.
+    var name: String {
+        switch self {
+        case .none: "none"
+        case .read: "read"
+        case .write: "write"
+        }
+    }
 }
 
 extension Peers {

@@ -131,7 +131,7 @@ struct RecordCommand: AsyncParsableCommand {
                     + (isErased ? " (deleted for ever)" : state.isDeleted ? " (deleted)" : "")
                     + (isHidden ? " (gone with a deleted record)" : ""))
             if try await store.hasSeveralZones() { Terminal.write("  zone      \(zone)") }
-            let machines = try await store.scorebook.machines()
+            let machines = try await store.scorebook.writingMachines()
             func written(_ stamp: Stamp) -> String {
                 guard !verbose else { return stamp.description }
                 let time = ISO8601.text(milliseconds: stamp.time.milliseconds, fraction: .ifNeeded) ?? ""

@@ -10,8 +10,8 @@ struct Status: StoreCommand {
         commandName: "status",
         abstract: "Say what the scorebook holds, and how it stands with the other machines.",
         discussion: """
-            Two scorebooks hold the same records when their digests are equal, which --verbose shows. `pending` is what \
-            a machine has not got yet: the same number as BEHIND of that machine.
+            Two scorebooks hold the same records when their digests are equal, which --verbose shows. `pending` names \
+            what each machine has not got yet, as BEHIND does. With --json it is the greatest of these numbers.
             """)
 
     @Flag(help: "Look at every record, and say where the tables and what sync knows of them do not agree.")
@@ -43,10 +43,11 @@ struct Status: StoreCommand {
         if check { return try await check(store) }
         // The status includes writes of other programs, so this folds them first.
         try await store.scorebook.foldForReading()
-        let status = try await records.database.read { try records.status($0) }
+        // In one transaction: otherwise two of the numbers could contradict each other.
+        let (status, peers, mailboxes) = try await records.database.read { db in
+            (try records.status(db), try store.peerFigures(db), try records.mailboxes.all(db))
+        }
         let assets = AssetFigures(try await records.assets.status())
-        let peers = try await store.peerFigures()
-        let mailboxes = try await records.mailboxes.all()
         if output.json {
             try Terminal.write(
                 json: Figures(

@@ -9,8 +9,9 @@ struct WebCommand: SyncingCommand {
         commandName: "web",
         abstract: "Show the scorebook in a browser.",
         discussion: """
-            Prints a link. A browser of this machine that opens it may see and change the scorebook from then on. \
-            With --lan, phones and other devices can, too. `listen --web` does the same, and syncs. Ends with Ctrl-C.
+            Prints a link. A browser of this machine that opens it may see and change the scorebook for twelve hours. \
+            With --lan it is 400 days, and phones and other devices can, too. `listen --web` does the same, and syncs. \
+            Ends with Ctrl-C.
             """)
 
     @Option(help: "The port of the page; 0 picks a free one.")

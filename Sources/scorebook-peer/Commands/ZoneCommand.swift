@@ -209,14 +209,3 @@ extension [RecordName] {
         return count > shown ? "\(list) and \((count - shown).grouped) more" : list
     }
 }
-
-extension ZoneRights {
-    /// The name that people type.
-    var name: String {
-        switch self {
-        case .none: "none"
-        case .read: "read"
-        case .write: "write"
-        }
-    }
-}

@@ -173,7 +173,8 @@ extension Finding {
         case .peerSwitchedOff: "sync was switched off there; run `scorebook-peer sync on` on it"
         case .lastError: lastErrorText
         case .longAway:
-            "not in sync for \(count.counted("day")); after 180 days it has to start over, so let the two meet"
+            "not in sync for \(count.counted("day")), and until it is, this machine forgets no deletion; let the two meet, or "
+                + Hint.filled("end the pairing with `scorebook-peer peers forget NAME`", ["NAME": peer])
         // Named one by one: so a new code cannot be without words.
         case .noStore, .unreadable, .unwritable, .readOnlyDisk, .diskFull, .diskAlmostFull, .noKey,
             .keyUnusable,

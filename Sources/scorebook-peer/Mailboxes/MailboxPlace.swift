@@ -86,5 +86,7 @@ enum MailboxPlace: Equatable, Sendable {
     }
 
     /// Whether it is on a server, which asks for a password.
-    var isOnServer: Bool { kind != "folder" }
+    var isOnServer: Bool {
+        if case .folder = self { false } else { true }
+    }
 }

@@ -26,7 +26,9 @@ extension MailboxEvent {
             "\(machine) shares \(zone.map { "the zone “\($0)”" } ?? "the scorebook") with this machine no more; what is here stays"
         case .stopped(let machine, let error) where error.code == .notShared:
             error.explanation(in: mailbox, of: machine)
-        case .stopped(let machine, let error):
+        case .stopped(nil, let error):
+            "something in “\(mailbox)” cannot be read: \(error.explanation(in: mailbox))"
+        case .stopped(let machine?, let error):
             "what \(machine) left in “\(mailbox)” cannot be read on: \(error.explanation(in: mailbox, of: machine))"
         case .wentBack(let machine):
             "“\(mailbox)” has gone back in time: something of \(machine) is gone that was there; nothing here is taken back"

@@ -36,7 +36,7 @@ struct StorePageMailboxes: PageMailboxes {
         switch place {
         case .folder(let path):
             return (.folder(path: try MailboxFolderPath.checked(path, of: store.directory)), nil)
-        case .webDAV(let address, let secrets):
+        case .webdav(let address, let secrets):
             guard hasServers else { throw Failure.noServers }
             return (.webdav(try WebAddress(address)), try read(secrets))
         case .s3(let bucket, let endpoint, let region, let secrets):

@@ -26,14 +26,3 @@ extension DeletedListing {
         (title ?? "-") + (players.isEmpty ? "" : " (\(players.joined(separator: ", ")))")
     }
 }
-
-extension DeletedListing.Machine {
-    /// The machine, for people.
-    var words: String {
-        switch self {
-        case .here: "this machine"
-        case .named(let name): name
-        case .unknown: "another machine"
-        }
-    }
-}

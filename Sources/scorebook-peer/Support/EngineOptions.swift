@@ -11,7 +11,7 @@ struct EngineOptions: ParsableArguments {
         help: ArgumentHelp(
             "How far another machine's clock may be ahead of this one's before it is refused.",
             valueName: "seconds"))
-    var allowedSkew = 300
+    var allowedSkew = Int(StoreClock.defaultAllowedSkew / 1000)
 
     @Flag(
         name: .shortAndLong,

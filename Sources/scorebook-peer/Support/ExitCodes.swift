@@ -167,22 +167,21 @@ struct Failure: Error {
             .pairingBusy, .tooManyAttempts, .severalMachinesFound:
             .refused
         case .unsafeIdentity, .foreignIdentity, .invalidIdentity: .configuration
-        case .storeUnusable, .damagedRecord, .diskFailure: .cannotCreate
-        case .invalidInput, .incompatible, .noPeer, .otherApp, .protocolViolation: .dataError
+        case .storeUnusable, .diskFailure: .cannotCreate
+        case .invalidInput, .incompatible, .noPeer, .otherApp, .protocolViolation, .damagedRecord: .dataError
         default: .softwareError
         }
     }
 
     private static func code(_ code: RecordStoreError.Code) -> ExitCode {
         switch code {
-        case .deletionDenied, .removed, .householdFull: .refused
+        case .deletionDenied, .removed, .householdFull, .clockSkew, .changeTokenExpired, .tooManyAttempts:
+            .refused
         case .unreadableFile: .noInput
         case .noSpace, .assetUnwritable: .cannotCreate
         case .invalidSchema, .tableMismatch, .newerFormat, .corrupt, .damagedRecord, .noSuchRecord,
-            .invalidRecord, .clockSkew, .changeTokenExpired, .noSuchZone, .otherZone, .notPermitted,
-            .sharedZone,
-            .zonesChanged, .backupFailed, .tooManyAttempts, .noSuchPeer, .invalidValue, .notDeleted,
-            .ambiguous, .heldRecords:
+            .invalidRecord, .noSuchZone, .otherZone, .notPermitted, .sharedZone, .zonesChanged, .backupFailed,
+            .noSuchPeer, .invalidValue, .notDeleted, .ambiguous, .heldRecords:
             .dataError
         default: .softwareError
         }

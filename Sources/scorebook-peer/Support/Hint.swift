@@ -108,12 +108,20 @@ enum Hint {
 
     /// Puts the other machine, by its name or address, into a text that has HOST for it, and says where the command runs.
     ///
-    /// - Parameter message: what is wrong. If it says that the other machine was away, that one runs the command, and HOST is this
-    ///   one, which it may know by another name.
-    static func naming(_ machine: String, in text: String, about message: String) -> String {
-        guard !message.contains("“\(machine)” was away") else { return text }
-        return filled(text, ["HOST": machine]).replacing(
-            "--start-over` on it", with: "--start-over` here")
+    /// - Parameters:
+    ///   - machine: nil if it is not known.
+    ///   - path: what the text has FILE for.
+    ///   - message: what is wrong. If it says that the other machine was away, that one runs the command, and HOST is this one, which
+    ///     it may know by another name.
+    static func naming(
+        _ machine: String?, path: String? = nil, in text: String, about message: String
+    ) -> String {
+        guard let machine, !message.contains("“\(machine)” was away") else {
+            return filled(text, ["FILE": path])
+        }
+        return filled(
+            text.replacing("--start-over` on it", with: "--start-over` here"),
+            ["HOST": machine, "FILE": path])
     }
 
     private static let repair = "`scorebook-peer status --check --repair` and a sync mend it"
@@ -125,14 +133,11 @@ enum Hint {
 
 extension PeerSyncError {
     /// What helps; nil if nothing is known that does.
-    var hint: String? {
-        Hint.ofSync[code].map { Hint.filled($0, ["FILE": path]) }
-    }
+    var hint: String? { hint(with: nil) }
 
     /// What helps, with the name or address of the other machine, if it is known.
     func hint(with machine: String?) -> String? {
-        guard let hint, let machine else { return hint }
-        return Hint.naming(machine, in: hint, about: message)
+        Hint.ofSync[code].map { Hint.naming(machine, path: path, in: $0, about: message) }
     }
 
     /// What is wrong, for people.

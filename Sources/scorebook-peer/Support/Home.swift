@@ -5,18 +5,20 @@ import Scorebook
 enum Home {
     /// The home directory, or a directory in it.
     ///
-    /// - Parameter path: relative to the home directory.
+    /// - Parameters:
+    ///   - path: relative to the home directory.
+    ///   - hint: what helps where there is none.
     /// - Throws: ``Failure`` if nobody says where it is, or if it does not exist.
-    static func directory(_ path: String = "") throws -> URL {
+    static func directory(_ path: String = "", hint: String = "set HOME") throws -> URL {
         let home =
-            try ProcessInfo.processInfo.environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? ofSystem()
+            try ProcessInfo.processInfo.environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
+            ?? ofSystem(hint: hint)
         var isDirectory: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: home, isDirectory: &isDirectory)
         // A relative path would be another directory for each place in which somebody starts the program.
         guard home.hasPrefix("/"), isThere, isDirectory.boolValue else {
             throw Failure(
-                .cannotCreate, "there is no home directory at “\(home)”",
-                hint: "set HOME, or name the directory of the scorebook with --store DIR")
+                .cannotCreate, "there is no home directory at “\(home)”", hint: hint)
         }
         let url = URL(fileURLWithPath: home, isDirectory: true)
         return path.isEmpty ? url : url.appendingPathComponent(path, isDirectory: true)
@@ -27,9 +29,10 @@ enum Home {
     /// - Parameters:
     ///   - variable: the variable that names it. By the specification a relative path there does not count.
     ///   - path: where it is otherwise, relative to the home directory.
-    static func directory(_ variable: String, else path: String) throws -> URL {
+    ///   - hint: what helps where there is no home directory.
+    static func directory(_ variable: String, else path: String, hint: String = "set HOME") throws -> URL {
         guard let named = ProcessInfo.processInfo.environment[variable], named.hasPrefix("/") else {
-            return try directory(path)
+            return try directory(path, hint: hint)
         }
         return URL(fileURLWithPath: named, isDirectory: true)
     }
@@ -52,11 +55,9 @@ enum Home {
     }
 
     /// What the list of the system's users says.
-    private static func ofSystem() throws -> String {
+    private static func ofSystem(hint: String) throws -> String {
         guard let user = getpwuid(geteuid()), let home = user.pointee.pw_dir else {
-            throw Failure(
-                .cannotCreate, "nobody says where the home directory is",
-                hint: "set HOME, or name the directory of the scorebook with --store DIR")
+            throw Failure(.cannotCreate, "nobody says where the home directory is", hint: hint)
         }
         return String(cString: home)
     }

@@ -20,11 +20,17 @@ struct ServiceFile {
     /// Whether this program wrote the text of a file.
     static func isOurs(_ text: String) -> Bool { text.contains(mark) }
 
-    private var arguments: [String] { [program, "listen"] + (store.map { ["--store", $0] } ?? []) }
+    private var arguments: [String] { ["listen"] + (store.map { ["--store", $0] } ?? []) }
 
-    /// - Throws: ``Failure`` if the agent's log would be in a home directory that is not there.
+    /// - Throws: ``Failure`` if a path has control characters, which no manager reads as they are, or if the agent's log would be in a
+    ///   home directory that is not there.
     func text() throws -> String {
-        switch manager {
+        for path in [program, store].compactMap(\.self)
+        where path.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw Failure(
+                .dataError, "no service can be made for “\(path)”, which has control characters in its name")
+        }
+        return switch manager {
         case .systemd: unit
         case .launchd: try agent()
         }
@@ -41,7 +47,7 @@ struct ServiceFile {
         Documentation=man:scorebook-peer(1)
 
         [Service]
-        ExecStart=\(arguments.map(Self.quoted).joined(separator: " "))
+        ExecStart=\(([Self.path(program)] + arguments.map(Self.word)).joined(separator: " "))
         UMask=0077
         # Also after `scorebook-peer sync off`: so `sync on` is enough to go on. Not after a wrong option or an unsafe key.
         Restart=on-failure
@@ -66,7 +72,7 @@ struct ServiceFile {
         ProtectKernelTunables=yes
         ProtectProc=invisible
         ProtectSystem=strict
-        ReadWritePaths=%h\(store.map { " -" + Self.quoted($0) } ?? "")
+        ReadWritePaths=%h\(store.map { " -" + Self.path($0) } ?? "")
         RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
         RestrictNamespaces=yes
         RestrictRealtime=yes
@@ -82,11 +88,13 @@ struct ServiceFile {
         """
     }
 
-    /// A word of a unit as systemd reads it: in quotation marks if it has to be, and without variables and specifiers.
-    private static func quoted(_ word: String) -> String {
-        let escaped = word.replacingScalars([
-            "\\": "\\\\", "\"": "\\\"", "%": "%%", "$": "$$", "\n": "\\n", "\r": "\\r",
-        ])
+    /// An argument of a program in a unit, where systemd puts variables in.
+    private static func word(_ text: String) -> String { path(text.replacingScalars(["$": "$$"])) }
+
+    /// A path in a unit as systemd reads it: in quotation marks if it has to be, and without specifiers. It knows no variables in the path of a
+    /// program, and in those that a service may write to.
+    private static func path(_ text: String) -> String {
+        let escaped = text.replacingScalars(["\\": "\\\\", "\"": "\\\"", "%": "%%"])
         let isPlain = escaped.unicodeScalars.allSatisfy {
             let properties = $0.properties
             return properties.isAlphabetic || properties.numericType != nil
@@ -99,7 +107,7 @@ struct ServiceFile {
 
     private func agent() throws -> String {
         let log = try Home.directory("Library/Logs").appendingPathComponent("scorebook-peer.log").path
-        let words = arguments.map { "        <string>\(Self.escaped($0))</string>" }
+        let words = ([program] + arguments).map { "        <string>\(Self.escaped($0))</string>" }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -17,7 +17,7 @@ struct StatusText {
         var rows = isVerbose ? counts : try await words()
         rows.append(["pending", pending])
         rows += obstacles
-        if status.clockAhead > StoreClock.defaultAllowedSkew {
+        if StoreClock.isTooFarAhead(status.clockAhead) {
             let ahead = Duration.milliseconds(status.clockAhead).formatted(
                 .time(pattern: .hourMinuteSecond).locale(.ofSentences))
             rows.append(["clock", "wrote \(ahead) in the future; see scorebook-peer clock"])
@@ -103,7 +103,7 @@ struct StatusText {
 
     /// What each machine has not got yet: the numbers that the table has under BEHIND.
     private var pending: String {
-        let behind = peers.filter { $0.isKnown && $0.behind > 0 }
+        let behind = peers.filter { $0.awaitsChanges && $0.behind > 0 }
         guard !behind.isEmpty else { return "nothing" }
         let first = behind[0]
         return
@@ -115,8 +115,8 @@ struct StatusText {
     private var obstacles: [[String]] {
         // Who lets this machine read nothing in a mailbox is named there.
         let named = mailboxes.flatMap(\.machines).filter { $0.error?.code == .notShared }.map(\.name)
-        let known = Set(peers.filter(\.isKnown).map(\.name)).subtracting(named)
-        return status.peerZones.filter { known.contains($0.peer) }.compactMap { zone in
+        let awaiting = Set(peers.filter(\.awaitsChanges).map(\.name)).subtracting(named)
+        return status.peerZones.filter { awaiting.contains($0.peer) }.compactMap { zone in
             zone.obstacleText(hasZones: status.zones.count > 1, hasMailbox: !mailboxes.isEmpty).map {
                 [zone.obstacle == .notShared || zone.obstacle == .notGranted ? "not shared" : "pending", $0]
             }

@@ -46,8 +46,10 @@ struct StoreOptions: ParsableArguments {
     /// - Throws: ``Failure`` if it is in a home directory that is not there.
     func directory() throws -> URL {
         if let named = try named() { return URL(fileURLWithPath: named, isDirectory: true) }
-        return try Home.directory("XDG_DATA_HOME", else: ".local/share")
-            .appendingPathComponent("scorebook-peer", isDirectory: true)
+        return try Home.directory(
+            "XDG_DATA_HOME", else: ".local/share",
+            hint: "set HOME, or name the directory of the scorebook with --store DIR"
+        ).appendingPathComponent("scorebook-peer", isDirectory: true)
     }
 }
 

@@ -46,9 +46,8 @@ extension Terminal {
             return
         }
         setenv("LESS", "FRX", 0)
-        // The pager takes Ctrl-C for itself; and somebody may leave it before the end.
+        // The pager takes Ctrl-C for itself.
         signal(SIGINT, SIG_IGN)
-        signal(SIGPIPE, SIG_IGN)
         var given = [first]
         var isOpen = false
         if let pages = popen(pager, "w") {

@@ -44,12 +44,8 @@ enum Terminal {
         return poll(&output, 1, 0) == 1 && output.revents & Int16(POLLERR | POLLHUP) != 0
     }
 
-    /// Lets a write fail where nobody reads, where a signal would end this process otherwise. NIO does so on Linux.
-    static func outliveReaders() {
-        #if canImport(Darwin)
-            signal(SIGPIPE, SIG_IGN)
-        #endif
-    }
+    /// Lets a write fail where nobody reads, where a signal would end this process otherwise.
+    static func outliveReaders() { signal(SIGPIPE, SIG_IGN) }
 
     private static func fail() -> Never {
         // Whoever read the output has seen enough, and needs no sentence.

@@ -272,6 +272,22 @@ struct StatisticsTests {
         #expect(figures.results.competitive == Tally(plays: 1, decided: 0, wins: 0))
     }
 
+    /// Yes is 1 and no is 0; another number says neither, to the sheet and to the figures.
+    @Test func anotherNumberIsNeitherYesNorNo() async throws {
+        let scorebook = try await scorebook()
+        _ = try await play(
+            scorebook, "Catan", [NewPlayer("Ada", score: "9"), NewPlayer("Alan", score: "1")])
+        try await scorebook.execute(
+            """
+            UPDATE SBPlayer SET winner = 2 WHERE person IN (SELECT recordName FROM SBPerson WHERE firstName = 'Alan');
+            UPDATE SBGame SET highestWins = 2, noPoints = 2, cooperative = -1;
+            """)
+        #expect(try await scorebook.matchSheet("last").players.map(\.winner) == [true, false])
+        let figures = try await scorebook.statistics()
+        #expect(try line(figures, "Ada").results.competitive == Tally(plays: 1, decided: 1, wins: 1))
+        #expect(try line(figures, "Alan").results.competitive == Tally(plays: 1, decided: 1, wins: 0))
+    }
+
     /// `match show` and the statistics name the same winners.
     @Test func theSheetAndTheStatisticsAgree() async throws {
         let scorebook = try await scorebook()

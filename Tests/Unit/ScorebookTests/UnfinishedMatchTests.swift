@@ -72,12 +72,13 @@ struct UnfinishedMatchTests {
     }
 
     /// Other programs write any value.
-    @Test(arguments: [("1", 0), ("0", 1), ("NULL", 1), ("'yes'", 1)])
+    @Test(arguments: [("1", 0), ("0", 1), ("NULL", 1), ("'yes'", 1), ("2", 1)])
     func whatOtherProgramsWrite(value: String, plays: Int) async throws {
         let scorebook = try await scorebook()
         try await scorebook.execute("UPDATE SBMatch SET unfinished = \(value)")
         #expect(try await self.plays(scorebook) == plays)
         #expect(try await scorebook.matchSheet("last").isUnfinished == (plays == 0))
+        #expect(try await scorebook.unfinishedMatches(limit: 9).count == 1 - plays)
     }
 
     @Test func aStoreOfBeforeGetsTheColumn() async throws {
