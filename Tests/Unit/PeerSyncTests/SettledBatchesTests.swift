@@ -29,10 +29,16 @@ struct SettledBatchesTests {
     /// Lets a peer send one batch, which is applied; and then batches, and something after them, while the store is busy,
     /// so that all of them wait.
     ///
-    /// - Parameter last: nil for a connection that is cut.
+    /// - Parameters:
+    ///   - last: nil for a connection that is cut.
+    ///   - rights: those of the peer.
     /// - Returns: what the peer was told from the moment on in which the store was free again.
-    private func session(sending batches: [Message], then last: Message?) async throws -> [Message] {
-        _ = try await kitchen.engine.store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+    private func session(
+        sending batches: [Message], then last: Message?, rights: ZoneRights = .write
+    ) async throws -> [Message] {
+        let store = kitchen.engine.store
+        _ = try await store.peers.add(key: peer.identity.publicKey.bytes, name: "raw")
+        _ = try await store.zones.grant(rights, to: "raw", in: "ScorebookData")
         let told = Mutex<[Message]>([])
         let first = try batch(0)
         try await peer.answering { [kitchen, peer] line in
@@ -160,5 +166,20 @@ struct SettledBatchesTests {
             }
         }
         #expect(answers == ["acknowledged 1", "acknowledged 2", "pong"])
+    }
+
+    /// Several batches are applied in one transaction, and the peer knows by the acknowledgements of which of them a refusal is.
+    @Test(.timeLimit(.minutes(5))) func whatIsRefusedOfABatchIsSaidBeforeItsAcknowledgement() async throws {
+        let ping = Message.ping([UInt8](repeating: 1, count: MessageCodec.pingLength))
+        let batches = try (1...3).map { try batch($0) }
+        let told = try await session(sending: batches, then: ping, rights: .read)
+        let answers = told.compactMap { message -> String? in
+            switch message {
+            case .refuse(let refuse): "refused \(refuse.names.map(\.suffix).joined())"
+            case .acknowledge(_, let token): "acknowledged \(token.sequence)"
+            default: nil
+            }
+        }
+        #expect(answers == (1...3).flatMap { ["refused \($0)", "acknowledged \($0)"] })
     }
 }
