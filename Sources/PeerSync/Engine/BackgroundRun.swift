@@ -9,7 +9,7 @@ final class BackgroundRun: Sendable {
         case running(ServiceGroup, Task<Void, Never>, End)
         case stopping(Task<Void, Never>, End)
         /// Goes on until its caller ends it.
-        case ofCaller(End)
+        case ofCaller
         /// Its caller was cancelled, or shuts down, and its sessions say goodbye.
         case ofLeavingCaller(End)
     }
@@ -79,9 +79,9 @@ final class BackgroundRun: Sendable {
     /// - Throws: ``PeerSyncError`` `cannotListen` while another run goes on; what `body` throws; `CancellationError` when the task is
     ///   cancelled while it waits.
     func run(_ body: () async throws -> Void) async throws {
-        let end = End()
         try Task.checkCancellation()
-        while let ending = try begin(end) { try await ending.wait() }
+        while let ending = try begin() { try await ending.wait() }
+        let end = End()
         defer {
             state.withLock { $0.phase = .idle }
             end.come()
@@ -96,11 +96,11 @@ final class BackgroundRun: Sendable {
     /// Begins the run of a caller.
     ///
     /// - Returns: nil if it has begun; otherwise the end of another run, after which it may begin.
-    private func begin(_ end: End) throws -> End? {
+    private func begin() throws -> End? {
         try state.withLock { state -> End? in
             if let nearEnd = state.nearEnd { return nearEnd }
             guard case .idle = state.phase else { throw Self.runsAlready }
-            state.phase = .ofCaller(end)
+            state.phase = .ofCaller
             return nil
         }
     }

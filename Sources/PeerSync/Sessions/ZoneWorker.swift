@@ -266,7 +266,7 @@ final class ZoneWorker: Sendable {
         try await peerZone.write { try $0.noteBegun($1, at: token) }
     }
 
-    /// Notes that the peer, which was sent the changes up to a token, refused some records.
+    /// Notes that the peer refused some records of the batch with a token.
     func noteRefused(_ names: [RecordName], reason number: Int, in batch: ChangeToken) async throws {
         guard let reason = Refusal.Reason(rawValue: Int64(number)) else { return }
         try await peerZone.write {

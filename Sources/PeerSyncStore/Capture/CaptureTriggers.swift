@@ -215,15 +215,18 @@ enum CaptureTriggers {
         }
     }
 
-    /// Removes all triggers of the engine from a table, whatever its records are called.
-    static func remove(_ db: Database, fromTable table: String) throws {
-        let names = try String.fetchAll(
+    /// All triggers of the engine on a table, whatever its records are called.
+    static func names(_ db: Database, onTable table: String) throws -> [String] {
+        try String.fetchAll(
             db,
             sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
-            arguments: [table])
-        for name in names where name.hasPrefix(MetadataTables.prefix) {
-            try db.execute(sql: "DROP TRIGGER main.\(name.sqlName)")
-        }
+            arguments: [table]
+        ).filter { $0.hasPrefix(MetadataTables.prefix) }
+    }
+
+    /// Removes all triggers of the engine from a table, whatever its records are called.
+    static func remove(_ db: Database, fromTable table: String) throws {
+        for name in try names(db, onTable: table) { try db.execute(sql: "DROP TRIGGER main.\(name.sqlName)") }
     }
 
     /// Removes the triggers of a record type's table.

@@ -190,9 +190,7 @@ public struct StorePeers: Sendable {
     /// - Throws: `zonesChanged` when the zone is gone.
     package func noteInSync(with peer: Peer, in zone: ZoneTarget = .default) async throws {
         let time = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
-        try await store.database.write { db in
-            if case .one(let zone) = zone { try Zones.check(db, zone.id, in: zone.row) }
-            let row = try Zones.row(db, of: zone)
+        try await PeerZone(store: store, zone: zone, peer: peer).write { exchange, db in
             try db.execute(
                 sql: """
                     UPDATE grdb_sync_peer SET lastSync = ?, lastError = NULL, lastErrorCode = NULL WHERE id = ?
@@ -201,7 +199,7 @@ public struct StorePeers: Sendable {
                 sql: """
                     INSERT INTO grdb_sync_peerZone (peer, zone, lastSync) VALUES (?, ?, ?)
                     ON CONFLICT (peer, zone) DO UPDATE SET lastSync = excluded.lastSync
-                    """, arguments: [peer.id, row, time])
+                    """, arguments: [peer.id, exchange.zoneID, time])
         }
         try await store.upkeep.purgeIfDue()
     }

@@ -61,8 +61,8 @@ struct RecordKey: Sendable {
     private static func kind(of column: ColumnInfo, in type: RecordType, _ db: Database) throws
         -> KeyEncoding.Kind
     {
-        // Where the store has synced such a table, the names of its records were made of a BLOB.
-        guard try !column.type.isEmpty || isCaptured(db, type.table) else {
+        // Where the store has synced such a table, and nobody has made it anew since, the names of its records were made of a BLOB.
+        guard try !column.type.isEmpty || !CaptureTriggers.names(db, onTable: type.table).isEmpty else {
             throw RecordStoreError(
                 .tableMismatch,
                 "the key column \(type.table).\(column.name) is declared without a type, so only rows with a BLOB there "
@@ -74,7 +74,7 @@ struct RecordKey: Sendable {
         case .blob: return .blob
         case .integer: return .integer
         case .real, .numeric:
-            if column.type.uppercased() == "ANY", try isStrict(db, type.table) {
+            if column.type.uppercased() == "ANY", try db.isStrict(type.table) {
                 throw RecordStoreError(
                     .tableMismatch,
                     "the key column \(type.table).\(column.name) is declared ANY, so the text 1 and the number 1 could be "
@@ -85,23 +85,6 @@ struct RecordKey: Sendable {
                 "the key column \(type.table).\(column.name) is declared \(column.type), which SQLite converts: declare it "
                     + "TEXT, BLOB or INTEGER")
         }
-    }
-
-    /// Whether the store has synced this table and nobody has made it anew since, so that its records have the names that this key gave
-    /// them.
-    private static func isCaptured(_ db: Database, _ table: String) throws -> Bool {
-        let sql = """
-            SELECT EXISTS (
-                SELECT 1 FROM main.sqlite_master
-                WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name GLOB '\(MetadataTables.prefix)*')
-            """
-        return try Bool.fetchOne(db, sql: sql, arguments: [table]) == true
-    }
-
-    private static func isStrict(_ db: Database, _ table: String) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?",
-            arguments: [table]) == true
     }
 
     // MARK: Names
