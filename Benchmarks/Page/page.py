@@ -16,6 +16,7 @@ import pathlib
 import re
 import sqlite3
 import statistics
+import subprocess
 import sys
 import time
 import urllib.parse
@@ -200,8 +201,12 @@ async def entries(kitchen, study, count):
 
 
 def resident(machine):
-    text = pathlib.Path(f"/proc/{machine.process.pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) * 1024
+    status = pathlib.Path(f"/proc/{machine.process.pid}/status")
+    if not status.exists():
+        # macOS has no such files.
+        told = subprocess.run(["ps", "-o", "rss=", "-p", str(machine.process.pid)], capture_output=True, text=True, check=True)
+        return int(told.stdout) * 1024
+    return int(re.search(r"VmRSS:\s+(\d+)", status.read_text())[1]) * 1024
 
 
 async def crowd(machine, browser, path, player, after, count, changes):

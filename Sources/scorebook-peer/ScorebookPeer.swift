@@ -6,6 +6,7 @@ enum Main {
         CrashSignals.spareTheLiving()
         Terminal.outliveReaders()
         Arenas.setLimit()
+        OpenFileLimit.raise()
         let arguments = CommandLine.arguments.dropFirst().map(NegativeNumber.masked)
         do {
             var command = try await ScorebookPeer.asyncParseAsRoot(arguments)

@@ -126,6 +126,29 @@ import Testing
             }
         }
 
+        /// An upgrade of Homebrew removes the folder of the version before.
+        @Test func aProgramOfHomebrewIsNamedByTheLinkThatStays() async throws {
+            try await withScene { scene in
+                let files = FileManager.default
+                let root = scene.directory.resolvingSymlinksInPath()
+                let version = root.appendingPathComponent("Cellar/scorebook-peer/1.0", isDirectory: true)
+                let program = version.appendingPathComponent("bin/scorebook-peer")
+                try files.createDirectory(
+                    at: program.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try files.copyItem(at: PeerProcess.program, to: program)
+                // Not every folder of this name is Homebrew's.
+                let alone = try await scene.start(["service", "show"], of: program).outcome()
+                #expect(alone.output.contains("ExecStart=\(program.path) listen\n"), "\(alone)")
+                let link = root.appendingPathComponent("opt/scorebook-peer")
+                try files.createDirectory(
+                    at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try files.createSymbolicLink(at: link, withDestinationURL: version)
+                let linked = try await scene.start(["service", "show"], of: program).outcome()
+                #expect(
+                    linked.output.contains("ExecStart=\(link.path)/bin/scorebook-peer listen\n"), "\(linked)")
+            }
+        }
+
         @Test func pathsAreWrittenAsEachManagerReadsThem() async throws {
             try await withScene { scene in
                 let unit = try await scene.run(
@@ -147,6 +170,8 @@ import Testing
                 #expect(values["ProgramArguments"] as? [String] == ["/a & b/<c>", "listen"], "\(agent)")
                 let log = scene.path("Library/Logs/scorebook-peer.log")
                 #expect(values["StandardErrorPath"] as? String == log)
+                // macOS gives 256.
+                #expect(values["SoftResourceLimits"] as? [String: Int] == ["NumberOfFiles": 4096])
                 // A background process would get little of the processor and the disk.
                 #expect(values["ProcessType"] == nil)
             }

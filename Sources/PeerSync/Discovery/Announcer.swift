@@ -94,6 +94,12 @@ struct Announcer {
     /// The addresses at which others may reach this machine.
     private static func ownAddresses() -> Set<String> {
         let devices = (try? System.enumerateDevices()) ?? []
-        return Set(devices.compactMap { $0.address?.ipAddress })
+        return Set(
+            devices.compactMap { device in
+                device.address?.ipAddress.flatMap {
+                    // Each new announcement would be known for some minutes only.
+                    NetworkAddress.comesAndGoes($0, on: device.name) ? nil : $0
+                }
+            })
     }
 }

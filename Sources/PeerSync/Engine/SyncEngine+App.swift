@@ -66,7 +66,10 @@ extension SyncEngine: Service {
 
     /// The name of the host, without the `.local` that macOS adds.
     public static var hostName: String {
-        let name = ProcessInfo.processInfo.hostName
+        // ProcessInfo of macOS asks the network for a name, which takes time, and gives another one in another network.
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return "localhost" }
+        let name = String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         #if canImport(Darwin)
             return name.hasSuffix(".local") ? String(name.dropLast(6)) : name
         #else

@@ -38,6 +38,12 @@ struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         return host.contains("%") || bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
     }
 
+    /// Whether an address is one that macOS makes and drops by itself, for AirDrop, for its own tunnels and the like: an address of one link on
+    /// an interface for these. A VPN has other addresses there.
+    static func comesAndGoes(_ address: String, on interface: String) -> Bool {
+        isOfLink(address) && ["awdl", "llw", "utun", "anpi"].contains { interface.hasPrefix($0) }
+    }
+
     private static func withoutScope(_ address: String) -> String { String(address.prefix { $0 != "%" }) }
 
     /// The 4 or 16 bytes of an IP address: 4 also for an IPv4 address that is written as an IPv6 address. Nil for any other

@@ -11,6 +11,10 @@ extension RecordStore {
             let isNormal = try Int.fetchOne(db, sql: "PRAGMA synchronous") == normal
             if isNormal { try db.execute(sql: "PRAGMA synchronous = FULL") }
             defer { if isNormal { try? db.execute(sql: "PRAGMA synchronous = NORMAL") } }
+            // Otherwise macOS leaves what is synced in the cache of the drive.
+            let flushesDrive = try Bool.fetchOne(db, sql: "PRAGMA fullfsync") == true
+            if !flushesDrive { try db.execute(sql: "PRAGMA fullfsync = ON") }
+            defer { if !flushesDrive { try? db.execute(sql: "PRAGMA fullfsync = OFF") } }
             var value: Value?
             try db.inTransaction {
                 value = try updates(db)

@@ -27,7 +27,7 @@ enum InputFile {
         // The size of some files, such as those of /proc, is unknown before they are read.
         while data.count <= limit, size <= limit {
             let part: Data?
-            do { part = try handle.read(upToCount: partSize) } catch { throw failed(name) }
+            do { part = try handle.readPart(upTo: partSize) } catch { throw failed(name) }
             guard let part, !part.isEmpty else { return data }
             data.append(part)
         }

@@ -49,7 +49,7 @@ public enum PictureFile {
             throw ScorebookError(.unreadableFile, "\(file.path) cannot be read: \(systemReason)")
         }
         defer { try? handle.close() }
-        while let part = try handle.read(upToCount: bufferSize), !part.isEmpty { try body(part) }
+        while let part = try handle.readPart(upTo: bufferSize), !part.isEmpty { try body(part) }
     }
 
     /// Returns the path as the user wrote it.

@@ -62,7 +62,7 @@ extension Pages {
             let body = ResponseBody(contentLength: Int(size)) { writer in
                 defer { try? handle.close() }
                 while let piece = try await NIOThreadPool.singleton.runIfActive({
-                    try handle.read(upToCount: 262_144)
+                    try handle.readPart(upTo: 262_144)
                 }), !piece.isEmpty {
                     try await writer.write(ByteBuffer(bytes: piece))
                 }

@@ -91,12 +91,14 @@ struct ServiceCommand: AsyncParsableCommand {
 
     // MARK: The file
 
-    /// The path of this program, without links, which may lead elsewhere tomorrow.
+    /// The path of this program, without links, which may lead elsewhere tomorrow; except that of Homebrew to the version that is installed.
     private static func thisProgram() throws -> String {
         guard let url = Bundle.main.executableURL else {
             throw Failure(.softwareError, "this program does not know where it is; name it with --program")
         }
-        return url.resolvingSymlinksInPath().path
+        let path = url.resolvingSymlinksInPath().path
+        let lasting = ServiceFile.lasting(path)
+        return FileManager.default.isExecutableFile(atPath: lasting) ? lasting : path
     }
 
     /// Refuses a file that this program did not write.

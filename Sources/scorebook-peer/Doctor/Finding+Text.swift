@@ -196,10 +196,11 @@ extension Finding {
     /// The command that also reads the rules of a firewall. Without the directory it would look at a scorebook of root.
     private static let doctorAsRoot = "`sudo scorebook-peer doctor --store ~/.local/share/scorebook-peer`"
 
-    /// What also keeps a program of a Mac from its network.
+    /// What also keeps a program of a Mac from its network, unless Apple's Terminal, `ssh`, root or a daemon of launchd has started it.
     private static var privacy: String {
         #if canImport(Darwin)
-            ", or System Settings > Privacy & Security > Local Network does not allow it"
+            ", or System Settings > Privacy & Security > Local Network does not allow it to this terminal or the service "
+                + "(Apple's Terminal and ssh need no leave)"
         #else
             ""
         #endif

@@ -42,7 +42,7 @@ struct OwnCertificate {
 
     /// The names and addresses of this machine.
     private static var names: [String] {
-        let host = ProcessInfo.processInfo.hostName.lowercased()
+        let host = SyncEngine.hostName.lowercased()
         let names = host.contains(".") ? [host] : [host, "\(host).local"]
         return (names + ["localhost"]).filter(isName) + ["127.0.0.1"] + OwnAddresses.all
     }
@@ -62,7 +62,8 @@ struct OwnCertificate {
         // The key first, and the certificate after it: in a directory that only this user may read.
         let run = SystemProgram.run(
             "openssl", "req", "-x509", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-            "-nodes",
+            // Some versions write the curve as numbers otherwise, which TLS does not take.
+            "-pkeyopt", "ec_param_enc:named_curve", "-nodes",
             "-days", "\(Self.days)", "-config", request.path, "-keyout", made.path, "-out", made.path)
         guard let run else {
             throw Failure(

@@ -24,11 +24,19 @@ struct PrintedLists: Sendable {
     /// The login session, with the time at which it began where the system tells.
     private static var session: String {
         let leader = getsid(0)
-        // The name of the program may hold blanks and parentheses.
-        let fields = (try? String(contentsOfFile: "/proc/\(leader)/stat", encoding: .utf8))?
-            .split(separator: ")").last?.split(separator: " ")
-        guard let fields, fields.count > 19 else { return "\(leader)" }
-        return "\(leader)-\(fields[19])"
+        #if canImport(Darwin)
+            var query = [CTL_KERN, KERN_PROC, KERN_PROC_PID, leader]
+            var process = kinfo_proc()
+            var size = MemoryLayout<kinfo_proc>.stride
+            guard sysctl(&query, 4, &process, &size, nil, 0) == 0, size > 0 else { return "\(leader)" }
+            return "\(leader)-\(process.kp_proc.p_un.__p_starttime.tv_sec)"
+        #else
+            // The name of the program may hold blanks and parentheses.
+            let fields = (try? String(contentsOfFile: "/proc/\(leader)/stat", encoding: .utf8))?
+                .split(separator: ")").last?.split(separator: " ")
+            guard let fields, fields.count > 19 else { return "\(leader)" }
+            return "\(leader)-\(fields[19])"
+        #endif
     }
 
     /// Remembers a list that is about to be printed. Lists of other kinds stay.

@@ -20,6 +20,13 @@ struct ServiceFile {
     /// Whether this program wrote the text of a file.
     static func isOurs(_ text: String) -> Bool { text.contains(mark) }
 
+    /// Homebrew keeps a program in the folder of its version, which an upgrade removes, and a link below `opt` that leads to the newest version.
+    ///
+    /// - Returns: the path by that link, and any other path as it is.
+    static func lasting(_ program: String) -> String {
+        program.replacing(/\/Cellar\/([^\/]+)\/[^\/]+\//) { "/opt/\($0.1)/" }
+    }
+
     private var arguments: [String] { ["listen"] + (store.map { ["--store", $0] } ?? []) }
 
     /// - Throws: ``Failure`` if a path has control characters, which no manager reads as they are, or if the agent's log would be in a
@@ -129,6 +136,11 @@ struct ServiceFile {
                 </dict>
                 <key>ThrottleInterval</key>
                 <integer>30</integer>
+                <key>SoftResourceLimits</key>
+                <dict>
+                    <key>NumberOfFiles</key>
+                    <integer>\(OpenFileLimit.wanted)</integer>
+                </dict>
                 <key>StandardErrorPath</key>
                 <string>\(Self.escaped(log))</string>
                 <key>Umask</key>

@@ -52,8 +52,9 @@ enum ServiceManager: String, ExpressibleByArgument, CaseIterable {
             // A service that runs already takes the new file over.
             try ask("systemctl", "--user", "restart", "scorebook-peer.service")
         case .launchd:
-            // It refuses a file of which it has an older one.
+            // It refuses a file of which it has an older one, and one that somebody has disabled.
             unload()
+            try ask("launchctl", "enable", Self.agent)
             if SystemProgram.run("launchctl", "bootstrap", Self.domain, file.path)?.isSuccess != true {
                 Thread.sleep(forTimeInterval: 1)
                 try ask("launchctl", "bootstrap", Self.domain, file.path)
@@ -76,16 +77,16 @@ enum ServiceManager: String, ExpressibleByArgument, CaseIterable {
 
     /// Ends the agent, and waits until launchd has none any more: it answers before that, and takes no new one until then.
     private func unload() {
-        let agent = "\(Self.domain)/\(ServiceFile.label)"
-        _ = SystemProgram.run("launchctl", "bootout", agent)
+        _ = SystemProgram.run("launchctl", "bootout", Self.agent)
         var looks = 0
-        while looks < 100, SystemProgram.run("launchctl", "print", agent)?.isSuccess == true {
+        while looks < 100, SystemProgram.run("launchctl", "print", Self.agent)?.isSuccess == true {
             Thread.sleep(forTimeInterval: 0.2)
             looks += 1
         }
     }
 
     private static var domain: String { "gui/\(getuid())" }
+    private static var agent: String { "\(domain)/\(ServiceFile.label)" }
 
     private func ask(_ program: String, _ arguments: String...) throws {
         let result = SystemProgram.run(program, arguments)

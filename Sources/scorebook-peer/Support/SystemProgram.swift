@@ -51,11 +51,19 @@ struct SystemProgram {
     private static func start(_ words: [String], _ output: Int32, _ errors: Int32) -> pid_t? {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
         #else
             var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
         #endif
         guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { posix_spawn_file_actions_destroy(&actions) }
+        guard posix_spawnattr_init(&attributes) == 0 else { return nil }
+        defer { posix_spawnattr_destroy(&attributes) }
+        #if canImport(Darwin)
+            // It gets none of the files and sockets that this program has open.
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        #endif
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
@@ -64,6 +72,7 @@ struct SystemProgram {
         let environment = variables.map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
         var process = pid_t()
-        return posix_spawn(&process, words[0], &actions, nil, arguments, environment) == 0 ? process : nil
+        return posix_spawn(&process, words[0], &actions, &attributes, arguments, environment) == 0
+            ? process : nil
     }
 }

@@ -11,7 +11,10 @@ package final class FaultyDisk: Sendable {
     package init(at directory: URL) throws {
         faulty_disk_install()
         self.directory = directory
-        number = faulty_disk_add(directory.path + "/")
+        // SQLite names files without links in their paths.
+        let real = realpath(directory.path, nil)
+        defer { free(real) }
+        number = faulty_disk_add((real.map { String(cString: $0) } ?? directory.path) + "/")
         try expect(number >= 0, "too many disks at once")
     }
 

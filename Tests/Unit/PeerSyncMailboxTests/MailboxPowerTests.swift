@@ -48,4 +48,19 @@ struct MailboxPowerTests {
             #expect(counter == Int64(head))
         }
     }
+
+    /// macOS leaves what is only synced in the cache of the drive.
+    @Test(arguments: [false, true]) func aDurableWriteReachesTheDriveItself(isUsual: Bool) async throws {
+        try await withTemporaryDirectory { url in
+            var configuration = Configuration()
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA fullfsync = \(isUsual ? 1 : 0)") }
+            let database = try DatabaseQueue(
+                path: url.appendingPathComponent("store").path, configuration: configuration)
+            let store = try RecordStore(
+                database, schema: RecordSchema([]), replica: Identity.generate().replicaID)
+            let during = try await store.writeDurably { try Bool.fetchOne($0, sql: "PRAGMA fullfsync") }
+            let after = try await database.read { try Bool.fetchOne($0, sql: "PRAGMA fullfsync") }
+            #expect(during == true && after == isUsual)
+        }
+    }
 }

@@ -128,8 +128,9 @@ struct NearbyMachinesTests {
         let engine = study.engine
         let peer = try #require(try await engine.store.peers.all().first)
         let place = PeerAddress(host: "127.0.0.1", port: 1)
+        let reaching = Reaching(engine: engine, peer: peer, typed: place, finder: Finder(engine))
         let error = await #expect(throws: PeerSyncError.self) {
-            try await Reaching(engine, peer, place, Finder(engine)).first { _ -> Void in
+            try await reaching.first { _ -> Void in
                 try await engine.store.database.write {
                     try $0.execute(sql: "ALTER TABLE grdb_sync_peer RENAME TO gone")
                 }

@@ -44,4 +44,13 @@ struct NetworkAddressTests {
     func anAddressOfALinkMeansNothingElsewhere(host: String, isOfLink: Bool) {
         #expect(NetworkAddress.isOfLink(host) == isOfLink)
     }
+
+    @Test(arguments: [
+        ("fe80::1", "awdl0", true), ("fe80::1", "llw0", true), ("fe80::1", "utun3", true),
+        ("fe80::1", "anpi0", true), ("fe80::1", "en0", false), ("100.64.0.1", "utun4", false),
+        ("2001:db8::1", "utun4", false), ("192.168.1.5", "en0", false),
+    ])
+    func whatAMacMakesForItselfComesAndGoes(address: String, interface: String, comesAndGoes: Bool) {
+        #expect(NetworkAddress.comesAndGoes(address, on: interface) == comesAndGoes)
+    }
 }
