@@ -103,8 +103,7 @@ public final class RecordStore: Sendable {
         assetDirectory: AssetDirectory? = nil, now: (@Sendable () -> Int64)? = nil
     ) throws {
         let schema = try database.readOnce { try RecordSchema($0, tables: tables) }
-        try self.init(
-            database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
+        try self.init(database, schema: schema, replica: replica, assetDirectory: assetDirectory, now: now)
     }
 
     /// Opens a store once more that is open. For the simulator only: it has just seen that everything is in place.
@@ -278,8 +277,7 @@ public final class RecordStore: Sendable {
     /// Whether a program has written to the tables since the last fold. In such a snapshot of the database, ``listing`` and
     /// ``state(_:of:)`` may show a new value with the stamp of the one before. So an export folds and looks again.
     public static func hasPendingChanges(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)"))
-            ?? false
+        try db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM grdb_sync_pendingChange)")
     }
 
     /// Folds what any program has written to the tables since the last fold, as part of the open transaction. What this store lists
@@ -301,8 +299,7 @@ public final class RecordStore: Sendable {
     func folding(_ zone: Int64, in tables: RecordTables? = nil) -> ChangeFolding {
         ChangeFolding(
             tables: tables ?? self.tables, replica: replica, generation: generation,
-            hasAssets: assetDirectory != nil,
-            zone: zone)
+            hasAssets: assetDirectory != nil, zone: zone)
     }
 
     // MARK: Reading

@@ -81,5 +81,13 @@ public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
+    static func tableMismatch(_ message: String) -> RecordStoreError {
+        RecordStoreError(.tableMismatch, message)
+    }
+
+    static func invalidSchema(_ message: String) -> RecordStoreError {
+        RecordStoreError(.invalidSchema, message)
+    }
+
     static let zonesChanged = RecordStoreError(.zonesChanged, "what the two machines share has changed")
 }

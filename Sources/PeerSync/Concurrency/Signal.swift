@@ -3,19 +3,19 @@
 /// ```swift
 /// for await _ in signal { lookForWork() }
 /// ```
-struct Signal: AsyncSequence, Sendable {
+package struct Signal: AsyncSequence, Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
-    init() {
+    package init() {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Wakes the task.
-    func raise() { continuation.yield() }
+    package func raise() { continuation.yield() }
 
     /// Lets the task end after the last signal.
-    func finish() { continuation.finish() }
+    package func finish() { continuation.finish() }
 
     /// Waits for a signal. Only one task may wait at a time.
     ///
@@ -25,5 +25,5 @@ struct Signal: AsyncSequence, Sendable {
         return await iterator.next() != nil
     }
 
-    func makeAsyncIterator() -> AsyncStream<Void>.Iterator { stream.makeAsyncIterator() }
+    package func makeAsyncIterator() -> AsyncStream<Void>.Iterator { stream.makeAsyncIterator() }
 }

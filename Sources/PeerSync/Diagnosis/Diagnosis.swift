@@ -7,12 +7,9 @@ import PeerSyncStore
 /// for finding in Diagnosis.findings(of: facts) where finding.severity == .problem { print(finding.code) }
 /// ```
 public enum Diagnosis {
-    /// One look at the facts.
-    typealias Check = @Sendable (DiagnosticFacts) -> [Finding]
-
     /// The looks in the order in which people should mend what they find: a later one may only see what an earlier
     /// one has caused.
-    static let checks: [Check] = [
+    static let checks: [@Sendable (DiagnosticFacts) -> [Finding]] = [
         { StoreChecks.disk($0.store) },
         { StoreChecks.key($0.store) },
         { StoreChecks.state($0.store) },

@@ -135,7 +135,8 @@ public struct PeerProbe: Sendable {
             return Answer(
                 key: key.bytes, isSelf: isSelf, greeting: .refused(isSelf ? .sameIdentity : .notPaired))
         }
-        line.expectsHello()
+        // From now on the other side may send what only a peer may.
+        line.reader.limit = ProtocolLimits.maximumMessage
         return Answer(key: key.bytes, isSelf: false, greeting: try await greet(peer, &line))
     }
 
@@ -148,7 +149,7 @@ public struct PeerProbe: Sendable {
                 Message.Hello(
                     minorVersion: ProtocolLimits.minorVersion, replica: engine.store.replica,
                     instance: engine.instance, displayName: engine.displayName, clock: begin, zones: offers)))
-        switch try await line.next() {
+        switch try await line.reader.next() {
         case .hello(let hello)?:
             let end = engine.store.now()
             try? await line.send(.goodbye)
@@ -193,15 +194,10 @@ private struct ProbeLine {
     var encoder: MessageEncoder
     let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
 
-    /// From now on the other side may send what only a peer may.
-    mutating func expectsHello() { reader.limit = ProtocolLimits.maximumMessage }
-
     mutating func send(_ message: Message) async throws {
         encoder.begin(message)
         while let frame = try encoder.nextFrame() { try await outbound.write(frame) }
     }
-
-    mutating func next() async throws -> Message? { try await reader.next() }
 }
 
 extension PeerProbe.Unreachable {

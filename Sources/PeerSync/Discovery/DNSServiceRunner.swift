@@ -10,19 +10,10 @@ actor DNSServiceRunner {
     /// The most answers that wait. The stream ends when there are more: the reader is stuck then.
     private static let bufferSize = 4096
 
-    private final class Request {
+    private struct Request {
         let reference: DNSServiceRef
         let source: any DispatchSourceRead
         let context: Unmanaged<DNSServiceContext>
-
-        init(
-            _ reference: DNSServiceRef, _ source: any DispatchSourceRead,
-            _ context: Unmanaged<DNSServiceContext>
-        ) {
-            self.reference = reference
-            self.source = source
-            self.context = context
-        }
     }
 
     nonisolated let replies: AsyncStream<(id: Int, reply: DNSServiceReply)>
@@ -64,7 +55,7 @@ actor DNSServiceRunner {
         let source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: executor.queue)
         source.setEventHandler { self.assumeIsolated { $0.read(id) } }
         source.setCancelHandler { self.assumeIsolated { $0.close(id) } }
-        open[id] = Request(reference, source, context)
+        open[id] = Request(reference: reference, source: source, context: context)
         source.resume()
         guard let time else { return }
         executor.queue.asyncAfter(deadline: .now() + time / .seconds(1)) {

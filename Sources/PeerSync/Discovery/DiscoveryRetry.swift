@@ -1,9 +1,7 @@
 /// The growing pauses between attempts to use the system's service for discovery.
-struct DiscoveryRetry {
+enum DiscoveryRetry {
     private static let firstPause: Duration = .milliseconds(500)
     private static let longestPause: Duration = .seconds(8)
-
-    private var pause = Self.firstPause
 
     /// Runs `body` again and again until the task is cancelled.
     ///
@@ -13,7 +11,7 @@ struct DiscoveryRetry {
     static func run(
         _ body: () async throws -> Void, onFailure: (any Error) -> Void
     ) async {
-        var retry = DiscoveryRetry()
+        var pause = firstPause
         while !Task.isCancelled {
             let begin = ContinuousClock.now
             do {
@@ -22,9 +20,9 @@ struct DiscoveryRetry {
                 if Task.isCancelled { return }
                 onFailure(error)
             }
-            if ContinuousClock.now - begin > Self.longestPause { retry.pause = Self.firstPause }
-            guard (try? await Task.sleep(for: retry.pause)) != nil else { return }
-            retry.pause = min(retry.pause * 2, Self.longestPause)
+            if ContinuousClock.now - begin > longestPause { pause = firstPause }
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            pause = min(pause * 2, longestPause)
         }
     }
 }

@@ -26,18 +26,17 @@ enum Dialing {
         // The system would take the lower 16 bits, and connect to another port.
         guard PeerAddress.ports.contains(address.port) else { throw ConnectionFailure.NoPort() }
         let outcome = FirstOutcome<ByteChannel>()
-        let attempt: @Sendable () async -> Void = {
-            do {
-                let connection = try await dial(address, within: time)
-                if !outcome.settle(.success(connection)) {
-                    try? await connection.executeThenClose { _, _ in }
-                }
-            } catch {
-                outcome.settle(.failure(error))
-            }
-        }
         return try await cancelWhenGracefulShutdown {
-            Task { await attempt() }
+            Task {
+                do {
+                    let connection = try await dial(address, within: time)
+                    if !outcome.settle(.success(connection)) {
+                        try? await connection.executeThenClose { _, _ in }
+                    }
+                } catch {
+                    outcome.settle(.failure(error))
+                }
+            }
             return try await outcome.value
         }
     }

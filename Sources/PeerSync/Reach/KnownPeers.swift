@@ -93,7 +93,8 @@ final class KnownPeers: Sendable {
                 do {
                     for (target, connector, persistence) in begin(try await wanted()) {
                         group.addTask {
-                            try await self.stayConnected(connector, target, persistence)
+                            // Until the pairing has ended, or the machine has another address or connection.
+                            try await connector.stayConnected(persistence) { self.isWanted(target) }
                             // The machine may have been paired again, or may have left, meanwhile. Machines that refuse this one
                             // would otherwise start each other's next attempts without a pause.
                             guard self.end(target) else { return }
@@ -197,13 +198,6 @@ final class KnownPeers: Sendable {
     /// - Returns: whether anything has changed since the beginning.
     private func end(_ target: Target) -> Bool {
         dials.withLock { $0.removeValue(forKey: target)?.hasChanged == true }
-    }
-
-    /// Dials until the machine's pairing has ended, or it has another address or connection.
-    private func stayConnected(
-        _ connector: SyncConnector, _ target: Target, _ persistence: Reconnection.Persistence
-    ) async throws {
-        try await connector.stayConnected(persistence) { isWanted(target) }
     }
 
     /// Whether a target was wanted when that was last looked at, and one of its machines is still not connected.

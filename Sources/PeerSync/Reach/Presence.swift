@@ -3,11 +3,7 @@ import NIOCore
 
 /// What others may know of a listener: other machines find it, and other programs of this machine read its port.
 struct Presence {
-    private let engine: SyncEngine
-
-    init(_ engine: SyncEngine) {
-        self.engine = engine
-    }
+    let engine: SyncEngine
 
     /// Runs until cancelled.
     ///

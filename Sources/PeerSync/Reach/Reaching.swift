@@ -19,17 +19,10 @@ struct Reaching {
         var failure: PeerSyncError?
     }
 
-    private let engine: SyncEngine
-    private let peer: Peer
-    private let typed: PeerAddress?
-    private let finder: Finder
-
-    init(_ engine: SyncEngine, _ peer: Peer, _ typed: PeerAddress?, _ finder: Finder) {
-        self.engine = engine
-        self.peer = peer
-        self.typed = typed
-        self.finder = finder
-    }
+    let engine: SyncEngine
+    let peer: Peer
+    let typed: PeerAddress?
+    let finder: Finder
 
     /// Gives the first result. An address at which the machine is not leads to the next one.
     ///

@@ -249,9 +249,8 @@ public struct SyncConnector: Service {
                 address, call, wish, expecting: .oneOf(keys()),
                 orElse: PeerSyncError(.unreachable, "another machine answers at \(address)"))
         case .peer(let peer, let typed, let finder):
-            return try await Reaching(engine, peer, typed, finder).first { address in
-                try await dial(peer, at: address, call, wish)
-            }
+            let reaching = Reaching(engine: engine, peer: peer, typed: typed, finder: finder)
+            return try await reaching.first { try await dial(peer, at: $0, call, wish) }
         case .engine(let other):
             let answer = InProcessAnswer(other)
             let (near, far) = try await answer.connect()

@@ -117,7 +117,7 @@ public struct SyncListener: Service {
             }
             let (bound, isBound) = AsyncStream.makeStream(
                 of: SocketAddress.self, bufferingPolicy: .bufferingNewest(1))
-            group.addTask { await Presence(engine).run(bound) }
+            group.addTask { await Presence(engine: engine).run(bound) }
             var server = server
             // The port that the system chose stays, because others have heard of it.
             var port = port

@@ -52,8 +52,8 @@ extension PeerSession {
             let grants = try await currentGrants()
             return take { $0.grantsRead(grants) }
         case .exchange: exchange()
-        case .begin(let number, let held, let peerTakesWrites):
-            return try await zone(number).begin(heldByPeer: held, peerTakesWrites: peerTakesWrites)
+        case .begin(let number, let held, let rights):
+            return try await zone(number).begin(heldByPeer: held, rights)
         case .noteBegun(let number, let token): try await zone(number).noteBegun(at: token)
         case .zone(let number, let action): return try await zone(number).perform(action)
         case .noteRefused(let number, let reason, let names, let batch):

@@ -252,8 +252,10 @@ final class ZoneWorker: Sendable {
     // MARK: What the session asks for
 
     /// Begins to send, from the token that the peer holds if this store issued it.
-    func begin(heldByPeer held: ChangeToken?, peerTakesWrites: Bool) async throws -> PeerSession.Actions {
-        try await peerZone.noteOwnRights(peerTakesWrites ? .write : .read)
+    ///
+    /// - Parameter rights: what the peer lets this side do.
+    func begin(heldByPeer held: ChangeToken?, _ rights: ZoneRights) async throws -> PeerSession.Actions {
+        try await peerZone.noteOwnRights(rights)
         let begin = try await peerZone.read { try $0.begin($1, heldByPeer: held) }
         return session.take {
             $0.began(

@@ -3,30 +3,18 @@ import Synchronization
 
 /// A check whether another connection has committed since the last poll. It takes in what the other wrote.
 struct ChangePoll: Sendable {
-    private let store: RecordStore
-    private let trouble: StoreTrouble
-    private let notices: OthersWritesNotices
+    let store: RecordStore
+    let trouble: StoreTrouble
+    let notices: OthersWritesNotices
     /// Raised when a notice is due.
-    private let dueNotice: Signal
-    private let onWithheld: @Sendable (Int) -> Void
-    private let onChange: @Sendable () -> Void
+    let dueNotice: Signal
+    /// Takes how many records are not sent until a person allows it.
+    let onWithheld: @Sendable (Int) -> Void
+    let onChange: @Sendable () -> Void
     private let last = LastVersion()
 
     private final class LastVersion: Sendable {
         let value = Mutex<Int64?>(nil)
-    }
-
-    /// - Parameter onWithheld: takes how many records are not sent until a person allows it.
-    init(
-        store: RecordStore, trouble: StoreTrouble, notices: OthersWritesNotices, dueNotice: Signal,
-        onWithheld: @escaping @Sendable (Int) -> Void, onChange: @escaping @Sendable () -> Void
-    ) {
-        self.store = store
-        self.trouble = trouble
-        self.notices = notices
-        self.dueNotice = dueNotice
-        self.onWithheld = onWithheld
-        self.onChange = onChange
     }
 
     /// - Parameter isRegular: whether to store assets that could not be put into files before, even when nothing has

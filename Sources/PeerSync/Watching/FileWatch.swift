@@ -13,8 +13,7 @@ import Synchronization
 /// it may say nothing at all.
 package final class FileWatch: @unchecked Sendable {
     /// An element after each change. Changes that nobody has awaited yet share one element.
-    package let changes: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
+    package let changes = Signal()
     /// The time after a change in which further changes share one element.
     private static let pause = DispatchTimeInterval.milliseconds(2)
     // Any thread may use Dispatch's sources, but on Linux their type does not say so.
@@ -22,7 +21,7 @@ package final class FileWatch: @unchecked Sendable {
 
     deinit {
         for source in sources { source.cancel() }
-        continuation.finish()
+        changes.finish()
     }
 
     /// Calls `handle` on the queue when something has happened, and then looks away for the pause.
@@ -60,16 +59,13 @@ package final class FileWatch: @unchecked Sendable {
                 close(descriptor)
                 return nil
             }
-            let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let queue = DispatchQueue(label: "PeerSync.file-watch")
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-            Self.observe(source, on: queue) {
-                if Self.drain(descriptor, name) { continuation.yield() }
+            Self.observe(source, on: queue) { [changes] in
+                if Self.drain(descriptor, name) { changes.raise() }
             }
             source.setCancelHandler { close(descriptor) }
             source.activate()
-            self.changes = changes
-            self.continuation = continuation
             sources = [source]
         }
 
@@ -102,8 +98,9 @@ package final class FileWatch: @unchecked Sendable {
         /// - Returns: nil when the files cannot be opened.
         convenience init?(database path: String) {
             let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-            // The log stays while a connection is open, and this process has one.
-            self.init([file, file + "-wal"].map(Self.kept), closesThem: false)
+            // The log stays while a connection is open, and this process has one. Without one, commits change the file alone.
+            let log = [file + "-wal"].filter(FileManager.default.fileExists(atPath:))
+            self.init(([file] + log).map(Self.kept), closesThem: false)
         }
 
         /// - Returns: nil when the folder is not there.
@@ -130,19 +127,16 @@ package final class FileWatch: @unchecked Sendable {
 
         /// - Returns: nil when one of the descriptors is negative.
         private init?(_ descriptors: [Int32], closesThem: Bool) {
-            let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let queue = DispatchQueue(label: "PeerSync.file-watch")
             var sources: [any DispatchSourceFileSystemObject] = []
             for descriptor in descriptors where descriptor >= 0 {
                 let source = DispatchSource.makeFileSystemObjectSource(
                     fileDescriptor: descriptor, eventMask: [.write, .extend, .delete, .rename], queue: queue)
-                Self.observe(source, on: queue) { continuation.yield() }
+                Self.observe(source, on: queue) { [changes] in changes.raise() }
                 if closesThem { source.setCancelHandler { close(descriptor) } }
                 source.activate()
                 sources.append(source)
             }
-            self.changes = changes
-            self.continuation = continuation
             self.sources = sources
             guard sources.count == descriptors.count else { return nil }
         }

@@ -26,7 +26,7 @@ final class SettingsWatch: Sendable {
                 guard settings.version != last else { continue }
                 last = settings.version
                 // Also at first: an observer may have read older settings.
-                await notify()
+                for onChange in observers.elements { await onChange() }
                 guard settings.isSyncOn else { throw PeerSyncError.switchedOff }
             } catch let error as PeerSyncError {
                 throw error
@@ -38,9 +38,5 @@ final class SettingsWatch: Sendable {
                 change.raise()
             }
         }
-    }
-
-    private func notify() async {
-        for onChange in observers.elements { await onChange() }
     }
 }

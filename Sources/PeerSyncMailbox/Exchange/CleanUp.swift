@@ -53,16 +53,10 @@ struct CleanUp {
     /// Removes every object under this machine's folder that the store cannot explain: what a crash left. Others may have put files there that have no
     /// name of an object; those stay.
     func sweep() async throws {
-        let (logs, files) = try await context.store.database.read { db in
-            (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
-        }
+        let (logs, files) = try await context.ownObjects()
         var known: Set<MailboxObjectName> = []
-        for log in logs {
-            known.formUnion(log.names(by: context.own.id, key: context.secrets.key(of: log.log)))
-        }
-        for file in files {
-            known.formUnion(file.names(by: context.own.id, key: context.secrets.key(of: file.epoch)))
-        }
+        for log in logs { known.formUnion(log.names(by: context.secrets)) }
+        for file in files { known.formUnion(file.names(by: context.secrets)) }
         for object in try await context.storage.list(context.own.id.folder)
         where !known.contains(object.name) && ObjectID(object.name) != nil {
             try await context.storage.delete(object.name)

@@ -206,7 +206,7 @@ struct FileExchange {
 
     private func remove(_ file: OwnFile) async throws {
         // The head still offers it: who does not find it asks for it.
-        for name in file.names(by: context.own.id, key: context.secrets.key(of: file.epoch)) {
+        for name in file.names(by: context.secrets) {
             try await context.storage.delete(name)
         }
         try await context.store.database.write { try file.delete($0) }

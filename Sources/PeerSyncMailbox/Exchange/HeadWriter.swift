@@ -103,9 +103,7 @@ struct HeadWriter {
             segments: log.segments, ends: log.ends, covered: log.token,
             generations: generations.dropFirst(needed).suffix(MailboxLimits.generations),
             forgotten: try source.forgotten(db), digest: part.written.digest,
-            readers: part.readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
-                $0.rawValue < $1.rawValue
-            },
+            readers: part.readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted(),
             read: try read(db, part.zone),
             fileKeys: epochs.map { ZoneSection.FileKey(epoch: $0, key: context.secrets.key(of: $0)) },
             offered: files.compactMap { file in
@@ -127,7 +125,7 @@ struct HeadWriter {
             ZoneSection.Damaged(replica: ReplicaID(hashing: $0.peer.publicKey), object: $0.object)
         }
         let inOrder = all.sorted {
-            ($0.replica.rawValue, $0.object.hex) < ($1.replica.rawValue, $1.object.hex)
+            ($0.replica, $0.object.hex) < ($1.replica, $1.object.hex)
         }
         return Array(inOrder.prefix(MailboxLimits.damaged))
     }
@@ -142,14 +140,13 @@ struct HeadWriter {
     /// What this machine has of all peers whose records it takes in a zone.
     private func read(_ db: Database, _ zone: Zone) throws -> [ZoneSection.Read] {
         let source = ZoneLog(context.store, zone)
-        let nothing = [UInt8](repeating: 0, count: 16)
         return try context.store.peers.all(db).compactMap { peer in
             guard try source.rights(db, of: peer) == .write else { return nil }
             let reading = try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
             return ZoneSection.Read(
                 replica: ReplicaID(hashing: peer.publicKey),
-                history: reading?.history ?? HistoryID(unchecked: nothing),
-                log: reading?.log ?? LogID(unchecked: nothing), segment: reading?.segment ?? 0,
+                history: reading?.history ?? HistoryID.none,
+                log: reading?.log ?? LogID.none, segment: reading?.segment ?? 0,
                 token: try source.received(db, from: peer))
         }
     }
@@ -160,7 +157,7 @@ struct HeadWriter {
         let peers = try context.store.peers.all(db).map { (ReplicaID(hashing: $0.publicKey), $0) }
         var left = MailboxLimits.refusedInAll
         var all: [ZoneSection.Refused] = []
-        for (replica, peer) in peers.sorted(by: { $0.0.rawValue < $1.0.rawValue }) {
+        for (replica, peer) in peers.sorted(by: { $0.0 < $1.0 }) {
             let (named, further) = try source.refused(db, of: peer, limit: min(left, MailboxLimits.refused))
             guard !named.isEmpty || further > 0 else { continue }
             left -= named.count

@@ -12,6 +12,9 @@ struct LogReader {
     /// What all say there. A newcomer that a check makes has nothing that they could acknowledge.
     var views: [AuthorView] = []
 
+    private var log: ZoneLog { ZoneLog(context.store, zone) }
+    private var peerZone: PeerZone { context.peerZone(zone, peer) }
+
     /// How far the reader is. A session may change that at any moment.
     private struct Standing {
         var reading: Reading?
@@ -43,7 +46,7 @@ struct LogReader {
         let isSetBack = isSetBack(standing)
         if isSetBack || isOfFormerHistory(standing) {
             // It reads the log from its beginning.
-            try await context.peerZone(zone, peer).write {
+            try await peerZone.write {
                 if isSetBack { try $0.voidReceived($1) } else { try $0.forgetReceived($1) }
             }
             standing = Standing()
@@ -72,7 +75,6 @@ struct LogReader {
     ///
     /// - Returns: whether it has read what this store never wrote.
     private func acknowledge() async throws -> Bool {
-        let log = ZoneLog(context.store, zone)
         let read = section.read.first { $0.replica == context.own.replica }
         let held = HeldChanges(context: context, zone: zone, views: views)
         let (token, isRestored) = try await context.store.readFolded { db -> (ChangeToken?, Bool) in
@@ -83,7 +85,7 @@ struct LogReader {
             token.sequence = try held.end(db, of: token, read, by: peer, section)
             return (known < token.sequence ? token : nil, isRestored)
         }
-        if let token { try await context.peerZone(zone, peer).write { try $0.acknowledge($1, token) } }
+        if let token { try await peerZone.write { try $0.acknowledge($1, token) } }
         return isRestored
     }
 
@@ -92,7 +94,6 @@ struct LogReader {
     private func tellsOfRestoring(
         _ db: Database, _ read: ZoneSection.Read, _ token: ChangeToken
     ) throws -> Bool {
-        let log = ZoneLog(context.store, zone)
         guard try OwnZone.find(db, mailbox: context.mailbox, zone: zone.row)?.history == read.history,
             try log.isForeign(db, token)
         else { return false }
@@ -103,9 +104,7 @@ struct LogReader {
 
     /// - Returns: nil if the peer may not write here.
     private func begin() async throws -> Standing? {
-        let log = ZoneLog(context.store, zone)
-        let peerZone = context.peerZone(zone, peer)
-        return try await context.store.readFolded { db in
+        try await context.store.readFolded { db in
             guard try log.rights(db, of: peer) == .write else { return nil }
             // Refuses a peer that may hold records whose deletion this store has forgotten.
             _ = try peerZone.begin(
@@ -115,8 +114,7 @@ struct LogReader {
     }
 
     private func standing(_ db: Database) throws -> Standing {
-        let log = ZoneLog(context.store, zone)
-        return Standing(
+        Standing(
             reading: try Reading.find(db, mailbox: context.mailbox, peer: peer.id, zone: zone.row),
             received: try log.received(db, from: peer),
             compared: try log.compared(db, with: peer))
@@ -127,7 +125,7 @@ struct LogReader {
         guard standing.reading?.history != section.history, let received = standing.received,
             !section.hasGivenOut(received)
         else { return }
-        try await context.peerZone(zone, peer).write { try $0.noteLoss($1) }
+        try await peerZone.write { try $0.noteLoss($1) }
     }
 
     /// Whether the author was set back to a backup, and has written other segments since than this machine has read.
@@ -210,8 +208,6 @@ struct LogReader {
     private func apply(
         _ batch: ChangeBatch, _ number: Int, _ standing: inout Standing, _ report: inout MailboxReport
     ) async throws -> Bool {
-        let log = ZoneLog(context.store, zone)
-        let peerZone = context.peerZone(zone, peer)
         let reading = Reading(history: section.history, log: section.log, segment: number)
         let applied = try await peerZone.applying { [standing] transaction -> Applied? in
             let db = transaction.db
@@ -261,7 +257,7 @@ struct LogReader {
     /// than the head may not come again.
     private func forgetRefusals(_ db: Database, _ received: ChangeToken?) throws {
         guard received?.sequence ?? 0 <= section.covered.sequence else { return }
-        try ZoneLog(context.store, zone).forgetRefusals(db, of: peer)
+        try log.forgetRefusals(db, of: peer)
     }
 
     private func tell(_ applied: Applied, _ report: inout MailboxReport) {
@@ -286,7 +282,6 @@ struct LogReader {
             endsComparison || standing.reading != reading
                 || standing.received != newer(covered, standing.received)
         else { return }
-        let peerZone = context.peerZone(zone, peer)
         try await peerZone.applying { transaction in
             let now = try self.standing(transaction.db)
             guard !hasGoneBack(now, since: standing) else { return }
@@ -294,8 +289,7 @@ struct LogReader {
             if now.received != token {
                 _ = try peerZone.apply(ChangeBatch(records: [], token: token, isLast: true), in: transaction)
             }
-            try ZoneLog(context.store, zone).noteRead(
-                transaction.db, from: peer, upTo: covered.sequence)
+            try log.noteRead(transaction.db, from: peer, upTo: covered.sequence)
             try reading.save(transaction.db, mailbox: context.mailbox, peer: peer.id, zone: zone.row)
         }
     }

@@ -38,17 +38,14 @@ struct LogWriter {
         let (own, current) = try await prepare()
         var log = current
         if !log.isComplete { try await writeBase(&log, &report) }
-        var written = Written(zone: own, log: log)
         if log.phase == .building {
-            written = Written(
-                zone: own,
-                log: try await context.store.database.write { [log] db in
-                    var log = log
-                    try log.takePlace(db, now: context.store.now())
-                    return log
-                })
+            log = try await context.store.database.write { [log] db in
+                var log = log
+                try log.takePlace(db, now: context.store.now())
+                return log
+            }
         }
-        return try await writeChanges(written, &report)
+        return try await writeChanges(Written(zone: own, log: log), &report)
     }
 
     // MARK: Which log

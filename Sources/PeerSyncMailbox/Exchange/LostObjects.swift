@@ -22,20 +22,16 @@ struct LostObjects {
     ///
     /// - Parameter isHeadLost: whether the last head is gone, and with it what it names.
     func find(isHeadLost: Bool) async throws -> Found {
-        let (logs, files) = try await context.store.database.read { db in
-            (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
-        }
+        let (logs, files) = try await context.ownObjects()
         guard !logs.isEmpty else { return Found() }
         let listed = Set(try await context.storage.list(context.own.id.folder).map(\.name))
         var lost: Set<LogID> = []
         for log in logs where log.phase != .replaced {
-            let names = log.names(by: context.own.id, key: context.secrets.key(of: log.log))
-            let isGone = try await isOneGone(names, listed)
+            let isGone = try await isOneGone(log.names(by: context.secrets), listed)
             if isGone || (isHeadLost && log.phase == .named) { lost.insert(log.log) }
         }
         for file in files where file.isThere {
-            let names = file.names(by: context.own.id, key: context.secrets.key(of: file.epoch))
-            guard try await isOneGone(names, listed) else { continue }
+            guard try await isOneGone(file.names(by: context.secrets), listed) else { continue }
             var file = file
             file.isThere = false
             try await context.store.database.write { [file] in try file.save($0) }
@@ -92,12 +88,10 @@ struct LostObjects {
     ///
     /// - Parameter told: reads only these, of which readers have told.
     func removeDamaged(_ told: Set<ObjectID>? = nil) async throws {
-        let (logs, files) = try await context.store.database.read { db in
-            (try OwnLog.all(db, mailbox: context.mailbox), try OwnFile.all(db, mailbox: context.mailbox))
-        }
+        let (logs, files) = try await context.ownObjects()
         for log in logs where log.phase != .replaced {
             let key = context.secrets.key(of: log.log)
-            for (index, name) in log.names(by: context.own.id, key: key).enumerated() {
+            for (index, name) in log.names(by: context.secrets).enumerated() {
                 try await removeIfDamaged(name, told) { object throws(DamagedObject) in
                     _ = try Segment(
                         object, number: UInt64(index + 1), of: log.log, logKey: key, by: context.own,
@@ -107,7 +101,7 @@ struct LostObjects {
         }
         for file in files where file.isThere {
             let key = context.secrets.key(of: file.epoch)
-            for (piece, name) in file.names(by: context.own.id, key: key).enumerated() {
+            for (piece, name) in file.names(by: context.secrets).enumerated() {
                 try await removeIfDamaged(name, told) { object throws(DamagedObject) in
                     _ = try FilePiece.open(
                         object, piece, of: file.hash, in: file.epoch, fileKey: key, by: context.own)

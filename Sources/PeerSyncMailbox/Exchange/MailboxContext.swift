@@ -44,6 +44,13 @@ struct MailboxContext: Sendable {
         do { return try await get(name) != nil } catch is DamagedObject { return true }
     }
 
+    /// What this machine puts there, or has put.
+    func ownObjects() async throws -> ([OwnLog], [OwnFile]) {
+        try await store.database.read { [mailbox] db in
+            (try OwnLog.all(db, mailbox: mailbox), try OwnFile.all(db, mailbox: mailbox))
+        }
+    }
+
     /// Now in the form in which the store keeps times.
     var nowText: String { ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded) ?? "" }
 

@@ -181,9 +181,7 @@ struct MailboxPass {
             }
             let writer = LogWriter(
                 context: context, zone: zone,
-                readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted {
-                    $0.rawValue < $1.rawValue
-                },
+                readers: readers.map { ReplicaID(hashing: $0.peer.publicKey) }.sorted(),
                 views: heads.views, lost: lost.logs, mayWait: mayWait)
             let written = try await writer.run(&found.report)
             isWaiting = isWaiting || written.isWaiting

@@ -39,9 +39,6 @@ struct OwnStanding {
     private let phase: Phase
     private let remembered: Remembered
 
-    /// Whether two machines have one key.
-    let isTwin: Bool
-
     /// - Throws: ``MailboxError`` `emptied`.
     init(_ context: MailboxContext, _ heads: HeadReader.Heads) async throws {
         let remembered = try await context.store.database.read { db in
@@ -71,11 +68,11 @@ struct OwnStanding {
         } else {
             phase = .good
         }
-        if case .foreign = phase {
-            isTwin = remembered.published > 0 && remembered.restores > 0
-        } else {
-            isTwin = false
-        }
+    }
+
+    /// Whether two machines have one key.
+    var isTwin: Bool {
+        if case .foreign = phase { remembered.published > 0 && remembered.restores > 0 } else { false }
     }
 
     /// Whether a head is due although it may say the same as the last one.

@@ -15,21 +15,6 @@ package struct Head: Sendable, Equatable {
         /// What it may do in the zones, by their places in ``Head/zones``.
         package let rights: [Int: ZoneRights]
         package let hasHousehold: Bool
-
-        package init(key: [UInt8], rights: [Int: ZoneRights], hasHousehold: Bool) {
-            self.key = key
-            self.rights = rights
-            self.hasHousehold = hasHousehold
-        }
-    }
-
-    package init(
-        time: Int64, zones: [ZoneSection], household: Household?, readers: [Reader]
-    ) {
-        self.time = time
-        self.zones = zones
-        self.household = household
-        self.readers = readers
     }
 }
 

@@ -20,7 +20,7 @@ package struct Place: Sendable, Hashable {
 
     /// A place in a head.
     package static func head(_ kind: Kind, of author: Author, counter: UInt64) -> Place {
-        Place(kind: kind, author: author, log: [UInt8](repeating: 0, count: LogID.length), number: counter)
+        Place(kind: kind, author: author, log: LogID.none.bytes, number: counter)
     }
 
     package var bytes: [UInt8] {
@@ -36,12 +36,6 @@ package struct Author: Sendable, Hashable {
     /// The static key of the machine.
     package let key: [UInt8]
     package let id: AuthorID
-
-    package init(app: AppID, key: [UInt8], id: AuthorID) {
-        self.app = app
-        self.key = key
-        self.id = id
-    }
 
     /// The replica that stamps the machine's writes.
     package var replica: ReplicaID { ReplicaID(hashing: key) }
@@ -61,6 +55,9 @@ extension MailboxID {
         guard bytes.count == Self.length else { return nil }
         self.init(unchecked: bytes)
     }
+
+    /// That of nothing.
+    package static var none: Self { Self(unchecked: [UInt8](repeating: 0, count: length)) }
 
     /// A new id.
     package static func random() -> Self { Self(unchecked: Sealing.randomBytes(length)) }
@@ -119,9 +116,6 @@ package struct LogID: MailboxID {
 
 /// The span of an author's tokens in a zone in which none became void.
 package struct HistoryID: MailboxID {
-    /// That of nothing.
-    package static let none = HistoryID(unchecked: [UInt8](repeating: 0, count: 16))
-
     package let bytes: [UInt8]
     package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 }

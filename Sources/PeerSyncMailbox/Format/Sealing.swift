@@ -1,4 +1,5 @@
 import CSodium
+import PeerSyncChannel
 import PeerSyncModel
 
 /// Derivation of keys, and sealing of plaintexts (Protocol/mailbox.md section 2).
@@ -68,10 +69,7 @@ package enum Sealing {
     }
 
     /// Unpredictable bytes.
-    package static func randomBytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
+    package static func randomBytes(_ count: Int) -> [UInt8] { Sodium.randomBytes(count: count) }
 }
 
 extension [UInt8] {

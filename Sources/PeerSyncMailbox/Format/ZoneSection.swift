@@ -35,11 +35,6 @@ package struct ZoneSection: Sendable, Equatable {
     package struct Generation: Sendable, Equatable {
         package let id: [UInt8]
         package let first: Int64
-
-        package init(id: [UInt8], first: Int64) {
-            self.id = id
-            self.first = first
-        }
     }
 
     /// What the author has of another one, whose records it takes.
@@ -49,14 +44,6 @@ package struct ZoneSection: Sendable, Equatable {
         package let log: LogID
         package let segment: Int
         package let token: ChangeToken?
-
-        package init(replica: ReplicaID, history: HistoryID, log: LogID, segment: Int, token: ChangeToken?) {
-            self.replica = replica
-            self.history = history
-            self.log = log
-            self.segment = segment
-            self.token = token
-        }
     }
 
     /// What the author has refused of another one.
@@ -70,17 +57,6 @@ package struct ZoneSection: Sendable, Equatable {
             package let name: RecordName
             /// As in a refuse (Protocol/protocol.md section 7.12).
             package let reason: Int
-
-            package init(name: RecordName, reason: Int) {
-                self.name = name
-                self.reason = reason
-            }
-        }
-
-        package init(replica: ReplicaID, records: [Entry], further: Int) {
-            self.replica = replica
-            self.records = records
-            self.further = further
         }
     }
 
@@ -88,21 +64,11 @@ package struct ZoneSection: Sendable, Equatable {
     package struct Damaged: Sendable, Equatable {
         package let replica: ReplicaID
         package let object: ObjectID
-
-        package init(replica: ReplicaID, object: ObjectID) {
-            self.replica = replica
-            self.object = object
-        }
     }
 
     package struct FileKey: Sendable, Equatable {
         package let epoch: FileEpoch
         package let key: [UInt8]
-
-        package init(epoch: FileEpoch, key: [UInt8]) {
-            self.epoch = epoch
-            self.key = key
-        }
     }
 
     package struct OfferedFile: Sendable, Equatable {
@@ -110,12 +76,6 @@ package struct ZoneSection: Sendable, Equatable {
         package let size: Int64
         /// Its key's place in ``ZoneSection/fileKeys``.
         package let key: Int
-
-        package init(hash: AssetHash, size: Int64, key: Int) {
-            self.hash = hash
-            self.size = size
-            self.key = key
-        }
     }
 
     /// Whether the log can be read to its end.

@@ -30,9 +30,9 @@ extension Mailbox: Service {
 
     private func runUntilCancelled() async throws {
         let pause = Pause()
-        let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let writes = engine.store.observeWrites { continuation.yield() }
-        let watch = engine.observeWatch { continuation.yield() }
+        let changes = Signal()
+        let writes = engine.store.observeWrites { changes.raise() }
+        let watch = engine.observeWatch { changes.raise() }
         defer { withExtendedLifetime((writes, watch)) {} }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

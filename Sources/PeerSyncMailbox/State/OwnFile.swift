@@ -47,7 +47,10 @@ struct OwnFile: Sendable, Equatable {
     }
 
     /// The names of its pieces.
-    func names(by author: AuthorID, key: [UInt8]) -> [MailboxObjectName] {
-        (0..<FilePiece.count(size)).map { FilePiece.name($0, of: hash, by: author, fileKey: key) }
+    func names(by secrets: AuthorSecrets) -> [MailboxObjectName] {
+        let key = secrets.key(of: epoch)
+        return (0..<FilePiece.count(size)).map {
+            FilePiece.name($0, of: hash, by: secrets.author.id, fileKey: key)
+        }
     }
 }

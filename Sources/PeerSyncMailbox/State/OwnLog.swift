@@ -157,9 +157,10 @@ extension OwnLog {
     }
 
     /// The names of its segments.
-    func names(by author: AuthorID, key: [UInt8]) -> [MailboxObjectName] {
+    func names(by secrets: AuthorSecrets) -> [MailboxObjectName] {
         guard segments > 0 else { return [] }
-        return (1...UInt64(segments)).map { Segment.name($0, of: author, logKey: key) }
+        let key = secrets.key(of: log)
+        return (1...UInt64(segments)).map { Segment.name($0, of: secrets.author.id, logKey: key) }
     }
 
     // MARK: Peers that it leaves out

@@ -1,6 +1,5 @@
 import Foundation
 import PeerSync
-import PeerSyncModel
 import PeerSyncStore
 
 /// A mailbox in a folder: on a network drive, on a stick, or in a folder that another program carries to other machines.
@@ -22,10 +21,6 @@ public struct FolderStorage: WatchedMailboxStorage {
     /// The rights of new files and folders, before this user's own mask; tests take some away as a mask does.
     var rights: mode_t = 0o777
 
-    /// The age of a temporary file, in seconds, from which nobody writes it any more. Whoever removes one too early because of a wrong clock makes
-    /// a put fail, which the mailbox repeats.
-    static let staleAge: TimeInterval = 24 * 3600
-
     /// Names a folder; it may be a link to one.
     public init(at url: URL) {
         self.url = url.resolvingSymlinksInPath()
@@ -34,7 +29,7 @@ public struct FolderStorage: WatchedMailboxStorage {
     public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
         try await attempt(.write, in: name.folder) {
             let (root, folder) = try make(name.folder)
-            let temporary = TemporaryFile.name()
+            let temporary = TemporaryName.new()
             do {
                 let file = try PosixFile(
                     temporary, O_WRONLY | O_CREAT | O_EXCL, mode: rights & 0o666, in: folder)
@@ -92,8 +87,8 @@ public struct FolderStorage: WatchedMailboxStorage {
                 guard let status = opened.status(of: name), status.st_mode & S_IFMT == S_IFREG else {
                     return nil
                 }
-                if TemporaryFile.isOne(name) {
-                    if Date().timeIntervalSince(status.modificationDate) > Self.staleAge {
+                if TemporaryName.isOne(name) {
+                    if Date().timeIntervalSince(status.modificationDate) > TemporaryName.staleAge {
                         try? opened.remove(name)
                     }
                     return nil
@@ -135,7 +130,9 @@ public struct FolderStorage: WatchedMailboxStorage {
     /// Which folder has a path now; nil for none.
     private static func place(of path: String) -> [UInt64]? {
         var status = stat()
-        return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+        guard stat(path, &status) == 0 else { return nil }
+        // macOS has negative numbers of devices.
+        return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino)]
     }
 
     // MARK: Paths
@@ -228,17 +225,5 @@ public struct FolderStorage: WatchedMailboxStorage {
         default:
             return MailboxError(.unreachable, "\(url.path) cannot be used now: \(error)", underlying: error)
         }
-    }
-}
-
-/// The names of files that are being written. Programs that carry folders to other machines leave files alone whose name begins with a dot, or
-/// carry them in vain.
-private enum TemporaryFile {
-    private static let prefix = ".put-"
-
-    static func name() -> String { prefix + (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal }
-
-    static func isOne(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && [UInt8](hexadecimal: name.dropFirst(prefix.count))?.count == 16
     }
 }

@@ -25,3 +25,11 @@ package enum VariableLengthInteger {
         }
     }
 }
+
+extension [UInt8] {
+    /// Appends the number of some bytes, and the bytes.
+    package mutating func append(counted bytes: some Collection<UInt8>) {
+        VariableLengthInteger.append(UInt64(bytes.count), to: &self)
+        append(contentsOf: bytes)
+    }
+}

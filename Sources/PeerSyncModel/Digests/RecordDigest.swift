@@ -15,7 +15,8 @@ package struct RecordID: Hashable, Sendable {
     /// Makes an id from a record name, field stamps (sorted by field name) and the hash of the values.
     package init(name: RecordName, stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8]) {
         var hasher = RecordHasher()
-        self = hasher.id(name, stamps, valueHash: valueHash)
+        self = hasher.id(
+            name, fieldNames: stamps.map(\.field), stamps: stamps.map(\.stamp), valueHash: valueHash)
     }
 
     /// Makes the id of a state's fields. It does not check whether the state is live.
@@ -82,12 +83,6 @@ package struct RecordHasher {
         return ValueHash(of: input)
     }
 
-    fileprivate mutating func id(
-        _ name: RecordName, _ stamps: [(field: String, stamp: Stamp)], valueHash: [UInt8]
-    ) -> RecordID {
-        id(name, fieldNames: stamps.map(\.field), stamps: stamps.map(\.stamp), valueHash: valueHash)
-    }
-
     /// Returns the id of a record with these fields, in order of name, each with its stamp.
     package mutating func id(
         _ name: RecordName, fieldNames: [String], stamps: [Stamp], valueHash: [UInt8]
@@ -115,7 +110,7 @@ package struct RecordHasher {
         exceptions: [(field: Int, stamp: UnsafeRawBufferPointer)], valueHash: UnsafeRawBufferPointer
     ) -> RecordID {
         input.removeAll(keepingCapacity: true)
-        append(name.description)
+        input.append(counted: name.description.utf8)
         let begin = input.count
         input.append(contentsOf: fields.bytes)
         input.withUnsafeMutableBytes { input in
@@ -132,21 +127,16 @@ package struct RecordHasher {
 
     private mutating func begin(_ name: RecordName, fieldCount: Int) {
         input.removeAll(keepingCapacity: true)
-        append(name.description)
+        input.append(counted: name.description.utf8)
         VariableLengthInteger.append(UInt64(fieldCount), to: &input)
     }
 
     private mutating func append(_ field: String, _ stamp: Stamp) {
-        append(field)
+        input.append(counted: field.utf8)
         input.append(stamp)
     }
 
     private func finish() -> RecordID { RecordID(NegentropyID { BLAKE2b.hash(input, into: $0) }) }
-
-    private mutating func append(_ text: String) {
-        VariableLengthInteger.append(UInt64(text.utf8.count), to: &input)
-        input.append(contentsOf: text.utf8)
-    }
 }
 
 /// The number and the names of a record's fields as they stand in the input of its id, with room for a stamp behind each
@@ -159,8 +149,7 @@ package struct EncodedFieldNames: Sendable {
     package init(_ names: [String]) {
         VariableLengthInteger.append(UInt64(names.count), to: &bytes)
         for name in names {
-            VariableLengthInteger.append(UInt64(name.utf8.count), to: &bytes)
-            bytes.append(contentsOf: name.utf8)
+            bytes.append(counted: name.utf8)
             stampOffsets.append(bytes.count)
             bytes.append(contentsOf: repeatElement(0, count: Stamp.byteCount))
         }

@@ -104,8 +104,7 @@ package struct Introduction: Sendable {
         _ time: Int64
     ) -> [UInt8] {
         var bytes = nonce + key
-        VariableLengthInteger.append(UInt64(name.utf8.count), to: &bytes)
-        bytes += name.utf8
+        bytes.append(counted: name.utf8)
         bytes.append(rights.rawValue)
         bytes += introducer
         VariableLengthInteger.append(UInt64(time), to: &bytes)

@@ -18,26 +18,20 @@ package struct NegentropyID: Hashable, Sendable, BitwiseCopyable {
         self = record.id
     }
 
-    /// Makes an id from the 32 bytes that `body` writes.
+    /// Makes an id from the 32 bytes that `body` writes. Those that it leaves out are zeros.
     init(writing body: (UnsafeMutableRawBufferPointer) -> Void) {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         withUnsafeMutableBytes(of: &words, body)
-        self.init(littleEndian: words)
+        word0 = UInt64(littleEndian: words.0)
+        word1 = UInt64(littleEndian: words.1)
+        word2 = UInt64(littleEndian: words.2)
+        word3 = UInt64(littleEndian: words.3)
     }
 
     /// Makes an id from `prefix`, at most 32 bytes, and zeros after it.
     init(zeroPadding prefix: ArraySlice<UInt8>) {
         precondition(prefix.count <= Self.byteCount, "an id has 32 bytes")
-        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: prefix) }
-        self.init(littleEndian: words)
-    }
-
-    private init(littleEndian words: (UInt64, UInt64, UInt64, UInt64)) {
-        word0 = UInt64(littleEndian: words.0)
-        word1 = UInt64(littleEndian: words.1)
-        word2 = UInt64(littleEndian: words.2)
-        word3 = UInt64(littleEndian: words.3)
+        self.init { $0.copyBytes(from: prefix) }
     }
 
     /// The 32 bytes.

@@ -29,21 +29,6 @@ package struct NegentropyVector: NegentropyStorage {
 
     package func items(in range: Range<Int>) -> ArraySlice<NegentropyItem> { items[range] }
 
-    /// O(log n).
-    package func lowerBound(of position: NegentropyItem, in range: Range<Int>) -> Int {
-        var lower = range.lowerBound
-        var upper = range.upperBound
-        while lower < upper {
-            let middle = lower + (upper - lower) / 2
-            if items[middle] < position {
-                lower = middle + 1
-            } else {
-                upper = middle
-            }
-        }
-        return lower
-    }
-
     /// O(1).
     package func fingerprint(of range: Range<Int>) -> [UInt8] {
         var sum = sum(below: range.upperBound)

@@ -99,24 +99,8 @@ public struct AssetHash: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// - Parameter hex: 64 hexadecimal digits in lower case. The initializer returns nil for any other text.
     public init?(hex: some StringProtocol) {
-        let digits = Array(hex.utf8)
-        guard digits.count == 2 * Self.length else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.value(digits[index]), let low = Self.value(digits[index + 1]) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        self.bytes = bytes
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
+        guard let bytes = [UInt8](hexadecimal: hex), bytes.hexadecimal == hex else { return nil }
+        self.init(bytes)
     }
 
     /// Hashes all bytes at once: an array passes them to the hasher one by one.
@@ -188,10 +172,7 @@ extension Asset {
     package func append(to output: inout [UInt8]) {
         output.append(contentsOf: hash.bytes)
         VariableLengthInteger.append(UInt64(size), to: &output)
-        for text in [mediaType, name] {
-            VariableLengthInteger.append(UInt64(text.utf8.count), to: &output)
-            output.append(contentsOf: text.utf8)
-        }
+        for text in [mediaType, name] { output.append(counted: text.utf8) }
     }
 }
 

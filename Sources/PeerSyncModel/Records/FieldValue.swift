@@ -103,8 +103,7 @@ extension FieldValue {
 
     private static func append(_ tag: UInt8, _ bytes: some Collection<UInt8>, to output: inout [UInt8]) {
         output.append(tag)
-        VariableLengthInteger.append(UInt64(bytes.count), to: &output)
-        output.append(contentsOf: bytes)
+        output.append(counted: bytes)
     }
 
     /// Appends a tag with its byte count added, then the fewest bytes that hold the value.

@@ -54,9 +54,7 @@ package struct Announcement: Sendable, Equatable {
     /// Whether the announcement names the holder of this key, or somebody who repeats what that machine has announced.
     package func names(_ key: PublicKey) -> Bool { Self.identifier(of: key, salt) == identifier }
 
-    package static func randomSalt() -> [UInt8] {
-        (0..<length).map { _ in UInt8.random(in: .min ... .max) }
-    }
+    package static func randomSalt() -> [UInt8] { Sodium.randomBytes(count: length) }
 
     private static func identifier(of key: PublicKey, _ salt: [UInt8]) -> [UInt8] {
         BLAKE2b.hash(label + salt, key: key.bytes, length: length)

@@ -86,16 +86,16 @@ extension Session {
     }
 
     package mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Action] {
-        changingExchange { $0.summarized(summary, zone: number) }
+        answered(zone: number) { $0.summarized(summary) }
     }
 
     /// Notes that a batch is durable.
     package mutating func applied(_ batch: ChangeBatch, zone number: Int) -> [Action] {
-        changingExchange { $0.applied(batch, zone: number) }
+        answered(zone: number) { $0.applied(batch) }
     }
 
     package mutating func recordsChecked(zone number: Int) -> [Action] {
-        changingExchange { $0.recordsChecked(zone: number) }
+        answered(zone: number) { $0.recordsChecked() }
     }
 
     package mutating func inventoryTaken(
@@ -103,10 +103,8 @@ extension Session {
     )
         -> [Action]
     {
-        failing { session throws(ProtocolError) in
-            try session.tryChangingExchange { exchange throws(ProtocolError) in
-                try exchange.inventoryTaken(items, at: token, zone: number)
-            }
+        answered(zone: number) { zone throws(ProtocolError) in
+            try zone.inventoryTaken(items, at: token)
         }
     }
 
@@ -118,10 +116,8 @@ extension Session {
         -> [Action]
     {
         let isLeaving = end != nil
-        return failing { session throws(ProtocolError) in
-            try session.tryChangingExchange { exchange throws(ProtocolError) in
-                try exchange.compared(ours, with: theirs, zone: number, isLeaving: isLeaving)
-            }
+        return changingExchange { exchange throws(ProtocolError) in
+            try exchange.compared(ours, with: theirs, zone: number, isLeaving: isLeaving)
         }
     }
 
@@ -147,27 +143,21 @@ extension Session {
     /// more.
     package mutating func filesSettled() -> [Action] { awaitsFiles ? stop() : [] }
 
-    mutating func tryChangingExchange(
-        _ body: (inout SessionExchange) throws(ProtocolError) -> [Action]
-    ) throws(ProtocolError) -> [Action] {
-        var result: Result<[Action], ProtocolError> = .success([])
-        changing { exchange in
-            do throws(ProtocolError) {
-                result = .success(try body(&exchange))
-            } catch {
-                result = .failure(error)
-            }
+    /// Hands an answer of the store to the exchange of a zone.
+    private mutating func answered(
+        zone number: Int, _ event: (inout ZoneExchange) throws(ProtocolError) -> [ZoneExchange.Action]
+    ) -> [Action] {
+        changingExchange { exchange throws(ProtocolError) in
+            exchange.actions(try event(&exchange.zones[number].exchange), number)
         }
-        return try result.get()
     }
 
-    mutating func changingExchange(_ body: (inout SessionExchange) -> [Action]) -> [Action] {
-        changing(body) ?? []
-    }
-
-    private mutating func failing(_ body: (inout Session) throws(ProtocolError) -> [Action]) -> [Action] {
-        do {
-            return try body(&self)
+    /// Changes the exchange, if there is one. An error ends the session.
+    mutating func changingExchange(
+        _ body: (inout SessionExchange) throws(ProtocolError) -> [Action]
+    ) -> [Action] {
+        do throws(ProtocolError) {
+            return try changing(body) ?? []
         } catch {
             return fail(error)
         }
@@ -175,16 +165,18 @@ extension Session {
 
     /// Changes the exchange, if there is one.
     @discardableResult
-    mutating func changing<Value>(_ body: (inout SessionExchange) -> Value) -> Value? {
+    mutating func changing<Value, Failure>(
+        _ body: (inout SessionExchange) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
         let current = phase
         phase = .changing
         switch current {
         case .exchanging(var exchange):
             defer { phase = .exchanging(exchange) }
-            return body(&exchange)
+            return try body(&exchange)
         case .leaving(let end, .some(var exchange)):
             defer { phase = .leaving(end, exchange) }
-            return body(&exchange)
+            return try body(&exchange)
         default:
             phase = current
             return nil

@@ -33,11 +33,10 @@ extension Session {
         guard case .identifying(let channel, let hello) = phase else { return [] }
         if let code = purpose.call?.pairing.code(isKnown: name != nil) {
             do {
-                let (pairing, steps) = try SessionPairing.call(
-                    code, channel, own: identity.key, displayName: identity.displayName)
+                let (pairing, actions) = try SessionPairing.call(code, channel, as: identity)
                 hasShownCode = true
-                phase = .pairing(channel, pairing)
-                return steps.map { action($0, channel) }
+                phase = .pairing(pairing)
+                return actions
             } catch {
                 return failed(error, toldToPeer: nil)
             }
@@ -51,13 +50,11 @@ extension Session {
 
     /// Begins the attempt with the pairing code that this side shows. The attempt counts from now on.
     package mutating func pairingAttemptBegan(_ code: PairingCode) -> [Action] {
-        guard case .pairing(let channel, var pairing) = phase else { return [] }
+        guard case .pairing(var pairing) = phase else { return [] }
         do {
-            let steps = try pairing.began(code)
-            phase = .pairing(channel, pairing)
-            return steps.map { action($0, channel) }
+            defer { phase = .pairing(pairing) }
+            return try pairing.began(code)
         } catch {
-            phase = .pairing(channel, pairing)
             return failed(error, toldToPeer: nil)
         }
     }
@@ -71,22 +68,12 @@ extension Session {
     ///
     /// - Parameter name: this side's name for the other.
     package mutating func peerKept(_ name: String) -> [Action] {
-        guard case .pairing(let channel, var pairing) = phase else { return [] }
+        guard case .pairing(var pairing) = phase else { return [] }
         didPair = true
-        let steps = pairing.kept()
+        let actions = pairing.kept()
         phase = .greeting(
             Greeting(peer: name, step: isCaller ? .readingOffers(theirs: nil) : .awaitingHello))
-        return steps.map { action($0, channel) } + [.authenticated(didPair: true)]
-            + (isCaller ? [.readOffers] : [])
-    }
-
-    func action(_ step: SessionPairing.Step, _ channel: SecuredChannel) -> Action {
-        switch step {
-        case .send(let message): .send(message)
-        case .keep(let displayName): .keepPeer(channel.remoteKey, displayName: displayName)
-        case .beginAttempt: .beginPairingAttempt
-        case .succeeded: .endPairingAttempt(succeeded: true)
-        }
+        return actions + [.authenticated(didPair: true)] + (isCaller ? [.readOffers] : [])
     }
 
     /// Handles the store's offers: the zones that the other side may have.

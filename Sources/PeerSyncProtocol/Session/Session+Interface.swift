@@ -35,9 +35,9 @@ extension Session {
         case readGrants
         /// Begin the exchange of these zones: find them in the store, and apply what comes from now on.
         case open([ZoneAgreement.Entry])
-        /// Find out where to begin a zone with a peer that holds this token of ours. Then
+        /// Find out where to begin a zone with a peer that holds this token of ours, and gives this side these rights. Then
         /// ``began(zone:at:isHeldTokenVoid:recordCount:)``.
-        case begin(zone: Int, heldByPeer: ChangeToken?, peerTakesWrites: Bool)
+        case begin(zone: Int, heldByPeer: ChangeToken?, rights: ZoneRights)
         /// Begin to ask for ``nextRequest(zone:)`` and to exchange files.
         case exchange
         /// Note that the other side has begun, and holds the changes that the token covers.

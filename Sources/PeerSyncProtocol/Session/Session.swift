@@ -17,7 +17,7 @@ package struct Session: Sendable {
         case awaitingCaller(SecuredChannel)
         /// The session waits for the store. The listener has the caller's hello.
         case identifying(SecuredChannel, Message.Hello?)
-        case pairing(SecuredChannel, SessionPairing)
+        case pairing(SessionPairing)
         /// The caller used a wrong code here; the session waits for the number of attempts that are left.
         case pairingFailed
         case greeting(Greeting)
@@ -195,7 +195,7 @@ package struct Session: Sendable {
     package mutating func failed(_ error: any Error, toldToPeer told: ProtocolError?) -> [Action] {
         guard end == nil else { return [] }
         // A frame that does not open is no wrong code: somebody on the way may have changed it, and hears nothing.
-        if case .pairing(_, let pairing) = phase, pairing.isAttempt, let error = error as? SecureChannelError,
+        if case .pairing(let pairing) = phase, pairing.isAttempt, let error = error as? SecureChannelError,
             error.code != .authenticationFailed, error.code != .malformedMessage
         {
             // The session ends, and tells the other side, when it knows how many attempts are left.
@@ -245,29 +245,19 @@ package struct Session: Sendable {
         }
         switch phase {
         case .awaitingCaller(let channel): return try begin(with: message, channel)
-        case .pairing(let channel, var pairing):
-            let steps: [SessionPairing.Step]
-            do {
-                steps = try pairing.received(message)
-            } catch {
-                phase = .pairing(channel, pairing)
-                throw error
-            }
-            phase = .pairing(channel, pairing)
-            return steps.map { action($0, channel) }
+        case .pairing(var pairing):
+            defer { phase = .pairing(pairing) }
+            return try pairing.received(message)
         case .greeting(var greeting): return try greet(message, &greeting)
         case .agreeing(var agreement):
-            guard case .open(let open) = message else {
-                throw ProtocolError(
-                    .unexpectedMessage, "the other side did not say which zones it takes part in")
-            }
+            guard case .open(let open) = message else { throw ZoneAgreement.unexpected }
             let steps = try agreement.received(open)
             phase = .agreeing(agreement)
             return actions(steps)
         case .exchanging, .leaving(_, .some): return try exchange(message)
         case .leaving, .over: return []
         case .handshake, .identifying, .pairingFailed, .granting, .beginning, .changing:
-            throw ProtocolError(.unexpectedMessage, "the other side spoke out of turn")
+            throw ProtocolError.unexpected("spoke out of turn")
         }
     }
 
@@ -286,10 +276,9 @@ package struct Session: Sendable {
     mutating func begin(with message: Message, _ channel: SecuredChannel) throws -> [Action] {
         switch message {
         case .pairingShare(let share):
-            let (pairing, steps) = SessionPairing.answer(
-                share, channel, own: identity.key, displayName: identity.displayName)
-            phase = .pairing(channel, pairing)
-            return steps.map { action($0, channel) }
+            let (pairing, actions) = SessionPairing.answer(share, channel, as: identity)
+            phase = .pairing(pairing)
+            return actions
         case .hello(let hello):
             phase = .identifying(channel, hello)
             return [.findPeer(channel.remoteKey)]
@@ -297,7 +286,7 @@ package struct Session: Sendable {
         }
     }
 
-    static let noHello = ProtocolError(.unexpectedMessage, "the other side did not say hello")
+    static let noHello = ProtocolError.unexpected("did not say hello")
 
     mutating func greet(_ message: Message, _ greeting: inout Greeting) throws(ProtocolError)
         -> [Action]
@@ -313,16 +302,15 @@ package struct Session: Sendable {
         }
     }
 
-    static let greetedTwice = ProtocolError(
-        .unexpectedMessage, "the other side greeted twice")
+    static let greetedTwice = ProtocolError.unexpected("greeted twice")
 
     mutating func exchange(_ message: Message) throws -> [Action] {
         switch message {
         case .begin, .batch, .acknowledge, .refuse, .digest, .resync, .reconcile:
             guard let number = message.zone else { return [] }
-            return try tryChangingExchange { exchange throws(ProtocolError) in
+            return try changing { exchange throws(ProtocolError) in
                 try exchange.received(message, zone: number)
-            }
+            } ?? []
         case .assetRequest, .assetChunk, .assetMissing, .assetsAvailable, .assetsWanted:
             return [.file(message)]
         case .household(let digest):

@@ -19,7 +19,7 @@ struct SessionExchange: Sendable {
         var received: Set<RecordName> = []
     }
 
-    /// ``Session`` itself tells an exchange what makes no actions.
+    /// ``Session`` itself tells an exchange what makes no actions, and what the store answers.
     var zones: [Zone]
     /// The grants of the session. A change of them ends it.
     let grants: SessionGrants
@@ -50,8 +50,7 @@ struct SessionExchange: Sendable {
     var beginnings: [Session.Action] {
         zones.indices.map { number in
             let entry = zones[number].entry
-            return .begin(
-                zone: number, heldByPeer: entry.heldByPeer, peerTakesWrites: entry.rights == .write)
+            return .begin(zone: number, heldByPeer: entry.heldByPeer, rights: entry.rights)
         }
     }
 
@@ -116,7 +115,8 @@ struct SessionExchange: Sendable {
         for zone in zones { try zone.exchange.checkHasBegun() }
     }
 
-    private mutating func actions(_ actions: [ZoneExchange.Action], _ number: Int) -> [Session.Action] {
+    /// Returns what a session does for the actions of a zone.
+    mutating func actions(_ actions: [ZoneExchange.Action], _ number: Int) -> [Session.Action] {
         actions.map { action in
             switch action {
             case .send(let message): return .send(message)
@@ -139,25 +139,6 @@ struct SessionExchange: Sendable {
                 zones[number].exchange.begin(
                     at: token, isHeldTokenVoid: isHeldTokenVoid, recordCount: recordCount))
         ]
-    }
-
-    mutating func summarized(_ summary: ZoneSummary, zone number: Int) -> [Session.Action] {
-        actions(zones[number].exchange.summarized(summary), number)
-    }
-
-    /// Notes that a batch is durable.
-    mutating func applied(_ batch: ChangeBatch, zone number: Int) -> [Session.Action] {
-        actions(zones[number].exchange.applied(batch), number)
-    }
-
-    mutating func recordsChecked(zone number: Int) -> [Session.Action] {
-        actions(zones[number].exchange.recordsChecked(), number)
-    }
-
-    mutating func inventoryTaken(_ items: any NegentropyStorage, at token: ChangeToken, zone number: Int)
-        throws(ProtocolError) -> [Session.Action]
-    {
-        actions(try zones[number].exchange.inventoryTaken(items, at: token), number)
     }
 
     mutating func resolved(_ names: [RecordName], zone number: Int) -> [Session.Action] {

@@ -5,17 +5,6 @@ import PeerSyncChannel
 /// The side that typed the code proves first that it knows it. Each side keeps the other's static key only after the
 /// other has proved the same. A failed attempt changes only the number of attempts that are left.
 struct SessionPairing: Sendable {
-    /// The session's next step.
-    enum Step: Sendable {
-        case send(Message)
-        /// Keep the peer in the store. Then ``kept()``.
-        case keep(displayName: String)
-        /// Begin an attempt with the code that this side shows. Then ``began(_:)``.
-        case beginAttempt
-        /// The attempt with the code that this side shows has succeeded.
-        case succeeded
-    }
-
     private enum State: Sendable {
         case callerAwaitsShare(PairingInitiator)
         case callerAwaitsTag(PairingInitiator)
@@ -27,15 +16,8 @@ struct SessionPairing: Sendable {
     }
 
     private let channel: SecuredChannel
-    private let own: PublicKey
-    private let displayName: String
-    private var state = State.done
-
-    private init(_ channel: SecuredChannel, own: PublicKey, displayName: String) {
-        self.channel = channel
-        self.own = own
-        self.displayName = displayName
-    }
+    private let identity: Session.Identity
+    private var state: State
 
     /// Whether an attempt has begun that the session has to end, even if the connection breaks.
     var isAttempt: Bool {
@@ -47,32 +29,32 @@ struct SessionPairing: Sendable {
 
     /// Begins to pair from the side that typed the code.
     static func call(
-        _ code: PairingCode, _ channel: SecuredChannel, own: PublicKey, displayName: String
-    ) throws -> (SessionPairing, [Step]) {
-        var pairing = SessionPairing(channel, own: own, displayName: displayName)
+        _ code: PairingCode, _ channel: SecuredChannel, as identity: Session.Identity
+    ) throws -> (SessionPairing, [Session.Action]) {
         var machine = PairingInitiator(
-            code: code, handshakeHash: channel.handshakeHash, initiatorStatic: own,
+            code: code, handshakeHash: channel.handshakeHash, initiatorStatic: identity.key,
             responderStatic: channel.remoteKey)
         let share = try machine.start()
-        pairing.state = .callerAwaitsShare(machine)
+        let pairing = SessionPairing(
+            channel: channel, identity: identity, state: .callerAwaitsShare(machine))
         return (pairing, [.send(.pairingShare(share))])
     }
 
     /// Begins to pair from the side that shows the code.
     static func answer(
-        _ share: [UInt8], _ channel: SecuredChannel, own: PublicKey, displayName: String
-    ) -> (SessionPairing, [Step]) {
-        var pairing = SessionPairing(channel, own: own, displayName: displayName)
-        pairing.state = .listenerBegins(share: share)
-        return (pairing, [.beginAttempt])
+        _ share: [UInt8], _ channel: SecuredChannel, as identity: Session.Identity
+    ) -> (SessionPairing, [Session.Action]) {
+        let pairing = SessionPairing(
+            channel: channel, identity: identity, state: .listenerBegins(share: share))
+        return (pairing, [.beginPairingAttempt])
     }
 
     /// Starts the attempt, which counts from now on, with the code that this side shows.
-    mutating func began(_ code: PairingCode) throws -> [Step] {
+    mutating func began(_ code: PairingCode) throws -> [Session.Action] {
         guard case .listenerBegins(let share) = state else { return [] }
         var machine = PairingResponder(
             code: code, handshakeHash: channel.handshakeHash, initiatorStatic: channel.remoteKey,
-            responderStatic: own)
+            responderStatic: identity.key)
         // The session has to end the attempt even if the share is wrong.
         state = .listenerAwaitsTag(machine)
         let answer = try machine.receive(share: share)
@@ -81,12 +63,12 @@ struct SessionPairing: Sendable {
     }
 
     /// - Throws: ``ProtocolError`` for a message out of turn, `SecureChannelError` for a wrong code or a wrong share.
-    mutating func received(_ message: Message) throws -> [Step] {
+    mutating func received(_ message: Message) throws -> [Session.Action] {
         switch (state, message) {
         case (.callerAwaitsShare(var machine), .pairingShare(let share)):
             let tag = try machine.receive(share: share)
             state = .callerAwaitsTag(machine)
-            return [.send(.pairingTag(Message.PairingTag(tag: tag, displayName: displayName)))]
+            return [ownTag(tag)]
         case (.callerAwaitsTag(var machine), .pairingTag(let theirs)):
             do {
                 try machine.verify(tag: theirs.tag)
@@ -96,23 +78,27 @@ struct SessionPairing: Sendable {
                     "the other side could not prove that it shows this code; something may be in between")
             }
             state = .callerKeeps
-            return [.keep(displayName: theirs.displayName)]
+            return [.keepPeer(channel.remoteKey, displayName: theirs.displayName)]
         case (.listenerAwaitsTag(var machine), .pairingTag(let theirs)):
             let tag = try machine.verify(tag: theirs.tag)
             // The store keeps the peer before the other side learns that the code was right, because that side keeps
             // this one when it reads the tag.
             state = .listenerKeeps(ownTag: tag)
-            return [.keep(displayName: theirs.displayName)]
+            return [.keepPeer(channel.remoteKey, displayName: theirs.displayName)]
         default:
-            throw ProtocolError(.unexpectedMessage, "the other side spoke out of turn while pairing")
+            throw ProtocolError.unexpected("spoke out of turn while pairing")
         }
     }
 
     /// Notes that the store has kept the peer: the two are paired.
-    mutating func kept() -> [Step] {
+    mutating func kept() -> [Session.Action] {
         defer { state = .done }
         guard case .listenerKeeps(let tag) = state else { return [] }
-        return [.send(.pairingTag(Message.PairingTag(tag: tag, displayName: displayName))), .succeeded]
+        return [ownTag(tag), .endPairingAttempt(succeeded: true)]
+    }
+
+    private func ownTag(_ tag: [UInt8]) -> Session.Action {
+        .send(.pairingTag(Message.PairingTag(tag: tag, displayName: identity.displayName)))
     }
 
     /// Makes the error that tells the other side that its code was wrong.

@@ -13,18 +13,6 @@ extension ZoneAgreement {
         /// All zones of this store, also those that the other side may not have.
         package var held: Set<ZoneID>
         /// The zones that a user has deleted here, and that do not come back by themselves.
-        package var declined: Set<ZoneID>
-
-        package init(
-            peer: String, isCaller: Bool, own: [ZoneOffer], theirs: [ZoneOffer], held: Set<ZoneID>,
-            declined: Set<ZoneID> = []
-        ) {
-            self.peer = peer
-            self.isCaller = isCaller
-            self.own = own
-            self.theirs = theirs
-            self.held = held
-            self.declined = declined
-        }
+        package var declined: Set<ZoneID> = []
     }
 }

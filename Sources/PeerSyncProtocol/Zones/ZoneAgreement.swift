@@ -145,8 +145,7 @@ package struct ZoneAgreement: Sendable {
         else { throw Self.unexpected }
     }
 
-    private static let unexpected = ProtocolError(
-        .unexpectedMessage, "the other side did not say which zones it takes part in")
+    static let unexpected = ProtocolError.unexpected("did not say which zones it takes part in")
 
     // MARK: Choosing
 
@@ -191,7 +190,7 @@ package struct ZoneAgreement: Sendable {
     private func needsConsent(_ union: ZoneUnion) throws(ProtocolError) -> Bool {
         guard union != .none else { return false }
         guard let meeting, meeting.isFirst || [.replaceCaller, .replaceListener].contains(union) else {
-            throw ProtocolError(.unexpectedMessage, "the other side brings together what is one already")
+            throw .unexpected("brings together what is one already")
         }
         try Self.checkRights(meeting, union)
         return union == .replaceListener || (union == .merge && meeting.usual == nil)

@@ -11,8 +11,7 @@ extension AssetDirectory {
     /// - Throws: ``RecordStoreError``: `assetUnwritable`, also when there is no such file; `noSpace`.
     public func setAside(_ hash: AssetHash) throws {
         try understandingWrites {
-            try FileManager.default.createDirectory(
-                at: damagedFiles, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try make(damagedFiles)
             let aside = damagedFiles.appendingPathComponent(hash.description).path
             guard rename(file(hash).path, aside) == 0 else { throw PosixError() }
             // It is kept as long after this moment as other files after their last use.
@@ -38,18 +37,14 @@ extension AssetDirectory {
     /// since `date`.
     package func removeLeftovers(untouchedSince date: Date, wanted: Set<AssetHash>) {
         for directory in [incomingFiles, damagedFiles] {
-            removeLeftovers(in: directory, untouchedSince: date, wanted: wanted)
-        }
-    }
-
-    private func removeLeftovers(in directory: URL, untouchedSince date: Date, wanted: Set<AssetHash>) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names {
-            if let hash = AssetHash(hex: name), wanted.contains(hash) { continue }
-            let path = directory.appendingPathComponent(name).path
-            guard let file = try? PosixFile(path, O_RDWR), file.lockIfFree(), let status = try? file.status()
-            else { continue }
-            if status.modificationDate < date { unlink(path) }
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? [] {
+                if let hash = AssetHash(hex: name), wanted.contains(hash) { continue }
+                let path = directory.appendingPathComponent(name).path
+                guard let file = try? PosixFile(path, O_RDWR), file.lockIfFree(),
+                    let status = try? file.status()
+                else { continue }
+                if status.modificationDate < date { unlink(path) }
+            }
         }
     }
 }

@@ -182,7 +182,7 @@ public struct AssetDirectory: Sendable {
         expecting expected: AssetHash? = nil, _ read: (Int64) throws -> [UInt8]
     ) throws -> (AssetHash, Int64) {
         try understandingWrites {
-            try makeDirectories()
+            try make(incomingFiles)
             let new = incomingFiles.appendingPathComponent("\(UUID().uuidString).new")
             defer { unlink(new.path) }
             let file = try PosixFile(new.path, O_WRONLY | O_CREAT | O_EXCL)
@@ -211,17 +211,17 @@ public struct AssetDirectory: Sendable {
     func publish(_ file: URL, as hash: AssetHash) throws {
         let target = self.file(hash)
         let directory = target.deletingLastPathComponent()
-        try FileManager.default.createDirectory(
-            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try make(directory)
         guard rename(file.path, target.path) == 0 else { throw PosixError() }
         try PosixFile(directory.path, O_RDONLY | O_DIRECTORY).synchronize()
         // A damaged copy is of no use any more.
         unlink(damagedFiles.appendingPathComponent(hash.description).path)
     }
 
-    func makeDirectories() throws {
+    /// Makes a directory that only this user can read, and those around it, if they are not there.
+    func make(_ directory: URL) throws {
         try FileManager.default.createDirectory(
-            at: incomingFiles, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Turns the errors of a write into errors with a sentence for people.
@@ -259,7 +259,7 @@ public struct AssetDirectory: Sendable {
     /// - Throws: ``RecordStoreError`` `noSpace`, also when less than ``reserve`` would be left.
     package func receive(_ hash: AssetHash, size: Int64) throws -> IncomingAsset? {
         try understandingWrites {
-            try makeDirectories()
+            try make(incomingFiles)
             let path = incomingFiles.appendingPathComponent(hash.description)
             let file = try PosixFile(path.path, O_RDWR | O_CREAT)
             // Whoever held the lock until now may have given the file its final name.

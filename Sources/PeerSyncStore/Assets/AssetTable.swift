@@ -5,8 +5,7 @@ import PeerSyncModel
 /// The tables `grdb_sync_assetReference`, `grdb_sync_assetLeftover` and `grdb_sync_assetWish`.
 enum AssetTable {
     static func isAnyReferred(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference)"))
-            ?? false
+        try db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference)")
     }
 
     /// Notes the files that a record has now.
@@ -51,33 +50,30 @@ enum AssetTable {
         _ db: Database, _ name: String, _ field: String, _ asset: Asset, zone: Int64
     ) throws {
         let hash = Data(asset.hash.bytes)
-        try db.cachedStatement(
-            sql:
-                "INSERT INTO grdb_sync_assetReference (recordName, field, zone, hash, size) VALUES (?, ?, ?, ?, ?)"
-        ).execute(arguments: [name, field, zone, hash, asset.size])
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetLeftover WHERE hash = ? AND zone = ?")
-            .execute(arguments: [hash, zone])
+        try db.executeCached(
+            "INSERT INTO grdb_sync_assetReference (recordName, field, zone, hash, size) VALUES (?, ?, ?, ?, ?)",
+            [name, field, zone, hash, asset.size])
+        try db.executeCached("DELETE FROM grdb_sync_assetLeftover WHERE hash = ? AND zone = ?", [hash, zone])
     }
 
     /// - Parameter row: a row of `grdb_sync_assetReference`.
     private static func drop(_ db: Database, _ name: String, _ row: Row, sequence: Int64) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetReference WHERE recordName = ? AND field = ?")
-            .execute(arguments: [name, row["field"] as String])
-        try db.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO grdb_sync_assetLeftover (hash, zone, changeSequence)
-                SELECT ?1, ?2, ?3
-                WHERE NOT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ?1 AND zone = ?2)
-                """
-        ).execute(arguments: [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_assetReference WHERE recordName = ? AND field = ?",
+            [name, row["field"] as String])
+        try db.executeCached(
+            """
+            INSERT OR REPLACE INTO grdb_sync_assetLeftover (hash, zone, changeSequence)
+            SELECT ?1, ?2, ?3
+            WHERE NOT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ?1 AND zone = ?2)
+            """, [Data(row.bytes("hash")), row["zone"] as Int64, sequence])
     }
 
     /// Forgets the files of a record, before they are noted anew.
     ///
     /// - Parameter name: any text: another program may have written a name that is none.
     static func remove(_ db: Database, of name: String) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_assetReference WHERE recordName = ?")
-            .execute(arguments: [name])
+        try db.executeCached("DELETE FROM grdb_sync_assetReference WHERE recordName = ?", [name])
     }
 
     // MARK: Reading
@@ -109,10 +105,9 @@ enum AssetTable {
 
     /// Whether any record gives this size for a file.
     static func isReferred(_ db: Database, _ hash: AssetHash, size: Int64) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ? AND size = ?)"),
-            arguments: [Data(hash.bytes), size]) ?? false
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_assetReference WHERE hash = ? AND size = ?)",
+            [Data(hash.bytes), size])
     }
 
     /// A number that changes when records drop files.
@@ -125,14 +120,11 @@ enum AssetTable {
     /// not know of the change yet.
     static func isReferred(_ db: Database, _ hash: AssetHash, in zones: [Zone]) throws -> Bool {
         let rows = try list(db, of: zones)
-        for table in ["grdb_sync_assetReference", "grdb_sync_assetLeftover"] {
-            let isThere = try Bool.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN \(isListed))"),
-                arguments: [Data(hash.bytes), rows])
-            if isThere == true { return true }
+        return try ["grdb_sync_assetReference", "grdb_sync_assetLeftover"].contains { table in
+            try db.fetchBoolCached(
+                "SELECT EXISTS (SELECT 1 FROM \(table) WHERE hash = ? AND zone IN \(isListed))",
+                [Data(hash.bytes), rows])
         }
-        return false
     }
 
     /// SQL for the zones of a ``list(_:of:)`` that is bound: so SQLite compiles one statement for whatever zones peers choose.
@@ -159,10 +151,8 @@ enum AssetTable {
     // MARK: Wishes
 
     static func wishes(_ db: Database) throws -> Set<AssetHash> {
-        Set(
-            try Data.fetchAll(db.cachedStatement(sql: "SELECT hash FROM grdb_sync_assetWish")).compactMap {
-                AssetHash(Array($0))
-            })
+        let hashes = try Data.fetchAll(db.cachedStatement(sql: "SELECT hash FROM grdb_sync_assetWish"))
+        return Set(hashes.compactMap { AssetHash(Array($0)) })
     }
 
     static func setWish(_ db: Database, _ hash: AssetHash, _ isWished: Bool) throws {

@@ -12,8 +12,7 @@ package final class PosixFile: @unchecked Sendable {
     ///   - folder: the open folder in which it is, if the path is a name there.
     /// - Throws: ``PosixError``.
     package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600, in folder: PosixFile? = nil) throws {
-        descriptor = openat(
-            folder?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
+        descriptor = openat(folder?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { throw PosixError() }
     }
 

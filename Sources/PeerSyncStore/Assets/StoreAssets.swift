@@ -42,8 +42,7 @@ public struct StoreAssets: Sendable {
     private func inOtherSize(_ files: [(AssetReference, size: Int64)]) async throws -> Set<AssetHash> {
         guard !files.isEmpty else { return [] }
         return try await store.database.read { db in
-            Set(
-                try files.filter { try AssetTable.isReferred(db, $0.0.hash, size: $0.size) }.map(\.0.hash))
+            Set(try files.filter { try AssetTable.isReferred(db, $0.0.hash, size: $0.size) }.map(\.0.hash))
         }
     }
 

@@ -49,13 +49,8 @@ struct RecordScan {
         }
     }
 
-    private let db: Database
-    private let tables: RecordTables
-
-    init(_ db: Database, _ tables: RecordTables) {
-        self.db = db
-        self.tables = tables
-    }
+    let db: Database
+    let tables: RecordTables
 
     /// The types to read: first those of the schema, targets of references before the types that refer to them; then,
     /// by name, those that only other machines know.

@@ -28,7 +28,7 @@ struct WholeCopy {
 
     /// - Parameter peer: the peer whose own records it leaves out, if any.
     init(_ db: Database, _ tables: RecordTables, zone: Int64, excluding peer: Int64?, limit: BatchLimit) {
-        scan = RecordScan(db, tables)
+        scan = RecordScan(db: db, tables: tables)
         self.zone = zone
         self.peer = peer
         self.limit = limit
@@ -38,9 +38,9 @@ struct WholeCopy {
 
     /// Whether a zone is large enough to copy it in order of name.
     static func isDue(_ db: Database, zone: Int64, above threshold: Int) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: "SELECT COUNT(*) FROM (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ? LIMIT ?)")
-        return try Int.fetchOne(statement, arguments: [zone, threshold + 1]) ?? 0 > threshold
+        try db.fetchCountCached(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ? LIMIT ?)",
+            [zone, threshold + 1]) > threshold
     }
 
     /// Reads the next batch.
@@ -76,10 +76,5 @@ struct WholeCopy {
         return (
             ChangeBatch(records: records, token: position.end, isLast: false), ReadingPlace(position.end)
         )
-    }
-
-    /// Whether a copy can go on from a position: the types and their order must be the same as at its last batch.
-    func canGoOn(from position: CopyPosition) throws -> Bool {
-        try position.start(in: scan.types()) != nil
     }
 }

@@ -265,12 +265,9 @@ enum CaptureTriggers {
         // Of a key of several columns the journal has a text, which is then listed as no name.
         if table.key.columns.count == 1 {
             let column = table.key.columns[0].name
-            let sql = """
-                SELECT EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(column.sqlName) IS NULL)
-                """
+            let sql = "SELECT EXISTS (SELECT 1 FROM \(table.sqlName) WHERE \(column.sqlName) IS NULL)"
             guard try Bool.fetchOne(db, sql: sql) != true else {
-                throw RecordStoreError(
-                    .tableMismatch,
+                throw RecordStoreError.tableMismatch(
                     "the table \(table.type.table) has a row whose \(column) is NULL; give it a value")
             }
         }
@@ -290,9 +287,7 @@ enum CaptureTriggers {
     /// - Returns: whether there was a pause, so that the triggers have missed writes.
     static func endPause(_ db: Database) throws -> Bool {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_capturePause)") == true
-        else {
-            return false
-        }
+        else { return false }
         try db.execute(sql: "DELETE FROM grdb_sync_capturePause")
         return true
     }
@@ -300,10 +295,10 @@ enum CaptureTriggers {
     /// Runs `body` with the triggers silent. Other connections never see the pause: it ends before the transaction
     /// does.
     static func paused<T>(_ db: Database, _ body: () throws -> T) throws -> T {
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO grdb_sync_capturePause (id) VALUES (1)").execute()
+        try db.executeCached("INSERT OR IGNORE INTO grdb_sync_capturePause (id) VALUES (1)")
         let result = Result { try body() }
         // Ends the pause after an error too: an app may catch the error and commit what it wrote before.
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_capturePause").execute()
+        try db.executeCached("DELETE FROM grdb_sync_capturePause")
         return try result.get()
     }
 

@@ -9,8 +9,7 @@ struct CapturedFields {
 
     mutating func fields(of type: String, _ db: Database) throws -> [String] {
         if let known = byType[type] { return known }
-        let fields =
-            try SyncState.text(db, .captured(type))?.split(separator: " ").map(String.init) ?? []
+        let fields = try SyncState.text(db, .captured(type))?.split(separator: " ").map(String.init) ?? []
         byType[type] = fields
         return fields
     }

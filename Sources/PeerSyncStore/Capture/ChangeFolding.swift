@@ -32,8 +32,7 @@ struct ChangeFolding {
             // A record whose deletion comes in a later part is folded with that part.
             let later = entries.split { gone.isLater($0, than: lastID) }
             total += try fold(db, entries, &captured) { gone.isLater($0, than: lastID) }
-            try db.cachedStatement(sql: "DELETE FROM grdb_sync_pendingChange WHERE id <= ?")
-                .execute(arguments: [lastID])
+            try db.executeCached("DELETE FROM grdb_sync_pendingChange WHERE id <= ?", [lastID])
             entries = later
         }
         return total
@@ -95,10 +94,6 @@ struct ChangeFolding {
                 stampsByBit[bit] = stamp
                 if hasEmptied { emptiedByBit[bit] = nil }
             }
-        }
-
-        mutating func noteEmptied(_ emptied: [Int: FieldValue]) {
-            emptiedByBit.merge(emptied) { _, new in new }
         }
 
         var hasEmptied: Bool { !emptiedByBit.isEmpty }
@@ -166,8 +161,7 @@ struct ChangeFolding {
                 continue
             }
             let stamp = Stamp(time: clock.tick(milliseconds: row[3]), replica: replica)
-            let former = try captured.values(
-                RecordTable.text(statement.sqliteStatement, 5), of: table, db)
+            let former = try captured.values(RecordTable.text(statement.sqliteStatement, 5), of: table, db)
             guard let former else {
                 entries.note(row[2], stamp, of: name)
                 continue
@@ -198,7 +192,7 @@ struct ChangeFolding {
         // A foreign key's action emptied these fields; no program wrote them.
         let emptied = gone.emptied(change, capturedFields)
         let written = emptied.keys.reduce(change.mask) { $0 & ~(1 << Int64($1)) }
-        entries.note(written, stamp, of: change.name) { $0.noteEmptied(emptied) }
+        entries.note(written, stamp, of: change.name) { $0.emptiedByBit.merge(emptied) { _, new in new } }
     }
 
     /// Folds the entries of some records.
@@ -289,8 +283,7 @@ struct ChangeFolding {
             return try foldDeletion(entry, name, table, bits, capturedFields: capturedFields, into: set)
         }
         let values = row.values
-        let record =
-            try set.known(name, row) ?? set.record(name, newIn: homeZone(of: name, values, in: set))
+        let record = try set.known(name, row) ?? set.record(name, newIn: homeZone(of: name, values, in: set))
         record.writtenFields = zip(table.fieldNames, values).map {
             RecordField(name: $0, value: $1, stamp: entry.last)
         }

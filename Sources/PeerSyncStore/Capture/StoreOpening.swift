@@ -110,11 +110,7 @@ struct StoreOpening {
     /// Saves all records of a type anew. This keeps the values of former fields in the metadata, and shows what the store
     /// kept of the type, or of fields, before the schema knew them.
     static func relearn(_ type: String, _ store: RecordStore, _ tables: RecordTables, _ db: Database) throws {
-        try forEachPart(of: type, db) { names in
-            let set = WorkingSet(db, tables)
-            for name in names { try set.known(name)?.treatment = .saveAnew }
-            _ = try set.save(generation: store.generation)
-        }
+        try forEachPart(of: type, db) { try store.save(db, $0, as: .saveAnew, in: tables) }
     }
 
     /// Passes the names of all records of a type that sync knows to `body`, in parts.

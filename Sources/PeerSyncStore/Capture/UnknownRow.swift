@@ -19,8 +19,7 @@ struct UnknownRow {
             sql:
                 "SELECT \(key), CAST(\(key) AS BLOB), typeof(\(key)) FROM \(table.sqlName) ORDER BY \(table.key.sql)"
         )
-        let isKnown = try db.statementToBind(
-            "SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
+        let isKnown = try db.statementToBind("SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
         let rows = try Row.fetchCursor(statement)
         var bindings = Bindings()
         while let row = try rows.next() {

@@ -40,7 +40,7 @@ package final class ApplyingTransaction {
         let transaction = ApplyingTransaction(db, manyRecords)
         defer { if transaction.work?.isSilent == true { CaptureTriggers.switchOn(db) } }
         let value = try body(transaction)
-        try transaction.end()
+        try transaction.work?.writer.sound.end()
         return value
     }
 
@@ -74,9 +74,5 @@ package final class ApplyingTransaction {
         try work.writer.sound.rely(on: work.peerZone.store.soundness, in: work.peerZone.zoneID)
         // This comes last: an error between this line and the end of the work would leave the triggers off.
         work.isSilent = CaptureTriggers.switchOff(db)
-    }
-
-    private func end() throws {
-        try work?.writer.sound.end()
     }
 }

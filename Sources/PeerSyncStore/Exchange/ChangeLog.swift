@@ -21,9 +21,9 @@ struct ChangeLog {
 
     /// Whether the store can still tell what follows a token that it gave out. A whole copy ends with the record types
     /// by which it goes: when there are others, or in another order.
-    func canGoOn(_ db: Database, zone: Int64, from token: ChangeToken) throws -> Bool {
+    func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
         guard let copy = CopyPosition(token) else { return true }
-        return try WholeCopy(db, tables, zone: zone, excluding: nil, limit: .standard).canGoOn(from: copy)
+        return try copy.start(in: RecordScan(db: db, tables: tables).types()) != nil
     }
 
     /// Reads the next batch after a place, without what some peers themselves sent. In order of name, only one can be left out.
@@ -74,7 +74,7 @@ struct ChangeLog {
             }
             let name = try RecordName(row[0] as String)
             guard sent.contains(name) else {
-                filling.skip(to: row[3])
+                filling.lastSequence = row[3]
                 continue
             }
             let state = try StoredRecord(name, row, tables: tables, shapes: shapes).state.transferred
@@ -88,7 +88,8 @@ struct ChangeLog {
 private struct FillingBatch {
     let limit: BatchLimit
     private(set) var records: [RecordState] = []
-    private(set) var lastSequence: Int64 = 0
+    /// The last number that it has passed, also of records that it leaves out.
+    var lastSequence: Int64 = 0
     private var size = BatchSize()
     private var group: Int64?
     /// The size of the batch before the current group, if it holds earlier groups.
@@ -117,9 +118,6 @@ private struct FillingBatch {
         }
         return false
     }
-
-    /// Passes a record over.
-    mutating func skip(to sequence: Int64) { lastSequence = sequence }
 
     mutating func append(_ state: RecordState, sequence: Int64) {
         lastSequence = sequence

@@ -10,7 +10,8 @@ struct ChangeNumbering {
     /// The first number of this step.
     let group: Int64
     private var digests: [Int64: ZoneDigest] = [:]
-    private var hasForgotten = false
+    /// Whether the step has forgotten a record.
+    var hasForgotten = false
 
     init(_ db: Database) throws {
         last = try SyncState.integer(db, .lastSequence) ?? 0
@@ -38,9 +39,6 @@ struct ChangeNumbering {
         if digests[zone] == nil { digests[zone] = try Zones.digest(db, zone) }
         body(&digests[zone]!)
     }
-
-    /// Notes that the step has forgotten a record.
-    mutating func noteForgotten() { hasForgotten = true }
 
     /// Saves the last number and the digests, and tells those who observe the records.
     func save(_ db: Database, generation: [UInt8]) throws {

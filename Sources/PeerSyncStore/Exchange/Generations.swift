@@ -10,9 +10,9 @@ enum Generations {
 
     /// Notes that a run numbered a change, if it is its first.
     static func record(_ db: Database, _ generation: [UInt8], firstSequence: Int64) throws {
-        let statement = try db.cachedStatement(
-            sql: "INSERT OR IGNORE INTO grdb_sync_storeGeneration (id, firstSequence) VALUES (?, ?)")
-        try statement.execute(arguments: [Data(generation), firstSequence])
+        try db.executeCached(
+            "INSERT OR IGNORE INTO grdb_sync_storeGeneration (id, firstSequence) VALUES (?, ?)",
+            [Data(generation), firstSequence])
         guard db.changesCount > 0 else { return }
         try db.execute(
             sql: """

@@ -107,9 +107,7 @@ package final class Inventory: NegentropyStorage {
         case .memory(let bytes): return Array(bytes[offset..<offset + count])
         case .file(let file):
             guard let bytes = try? file.read(at: Int64(offset), upTo: count), bytes.count == count
-            else {
-                throw .unreadable
-            }
+            else { throw .unreadable }
             return bytes
         }
     }

@@ -11,7 +11,7 @@ extension PeerZone {
     package func inventory(_ db: Database, limit: Int = InventoryWriter.usualLimit) throws -> (
         items: Inventory, token: ChangeToken
     ) {
-        try check(db, .read)
+        try check(db)
         // The plus keeps SQLite from using the index of changes, for then it would look up each record. A search through all zones for
         // a small part of the records would take longer.
         let zones = try Zones.all(db)
@@ -44,7 +44,7 @@ extension PeerZone {
     /// - Parameter inventory: what had these ids before.
     package func names(_ db: Database, of ids: [NegentropyID], in inventory: Inventory) throws -> [RecordName]
     {
-        try check(db, .read)
+        try check(db)
         guard !ids.isEmpty else { return [] }
         let wanted = Set(ids)
         var names: [RecordName] = []
@@ -88,7 +88,7 @@ extension PeerZone {
     package func states(
         _ db: Database, named names: [RecordName], limit: BatchLimit = .standard
     ) throws -> NamedRecords {
-        try check(db, .read)
+        try check(db)
         let working = WorkingSet(db, store.tables)
         let sent = try WithheldRecords.Sent(db, zone: zoneID)
         var read = NamedRecords()

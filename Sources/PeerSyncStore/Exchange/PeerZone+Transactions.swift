@@ -51,6 +51,7 @@ extension PeerZone {
 
     private func isNews(_ db: Database, _ rights: ZoneRights) throws -> Bool {
         if try Zones.ownRights(db, peer: peer.id, zone: zoneID) != rights { return true }
-        return try rights == .write && hasRefusedForRights(db)
+        return try rights == .write
+            && RefusedRecords.isAny(db, peer: peer.id, zone: zoneID, reason: .readOnly)
     }
 }

@@ -60,12 +60,12 @@ package struct PeerZone: Sendable {
     ///
     /// - Throws: `changeTokenExpired` for a peer that may hold records whose deletion this store has forgotten.
     package func begin(_ db: Database, heldByPeer held: ChangeToken?) throws -> Beginning {
-        try check(db, .read)
+        try check(db)
         let log = ChangeLog(tables: store.tables)
         let isGivenOut = try held.map { try log.isGivenOut(db, $0) } ?? false
         let purged = try Zones.purgedSequence(db, zoneID)
-        try checkToken(db, held, isGivenOut: isGivenOut, purged: purged, zoneID: zoneID)
-        let known = try held.flatMap { try isGivenOut && log.canGoOn(db, zone: zoneID, from: $0) ? $0 : nil }
+        try checkToken(db, held, isGivenOut: isGivenOut, purged: purged)
+        let known = try held.flatMap { try isGivenOut && log.canGoOn(db, from: $0) ? $0 : nil }
         let start =
             if let known, known != .start { known } else { ChangeToken.wholeCopy(horizon: purged) }
         return Beginning(
@@ -76,7 +76,7 @@ package struct PeerZone: Sendable {
     /// Refuses a peer that may hold records whose deletion this store has forgotten. The token tells how far the peer
     /// is.
     private func checkToken(
-        _ db: Database, _ held: ChangeToken?, isGivenOut: Bool, purged: Int64, zoneID: Int64
+        _ db: Database, _ held: ChangeToken?, isGivenOut: Bool, purged: Int64
     ) throws {
         // A peer that begins anew holds no old records.
         guard held != .start else { return }
@@ -95,7 +95,7 @@ package struct PeerZone: Sendable {
     package func nextBatch(
         _ db: Database, after place: ReadingPlace, includingEcho isEcho: Bool, limit: BatchLimit = .standard
     ) throws -> (batch: ChangeBatch, place: ReadingPlace) {
-        try check(db, .read)
+        try check(db)
         return try ChangeLog(tables: store.tables).batch(
             db, zone: zoneID, after: place, excluding: isEcho ? [] : [peer.id], limit: limit)
     }
@@ -113,19 +113,16 @@ package struct PeerZone: Sendable {
         if place.isInOrderOfName {
             // A number that somebody has damaged must not overflow.
             let live = Int(Int32(clamping: try Zones.digest(db, zoneID).count))
-            let deleted = try db.cachedStatement(
-                sql:
-                    "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 1 AND status <> 0"
-            )
-            return try max(0, live + (Int.fetchOne(deleted, arguments: [zoneID]) ?? 0) - batch.records.count)
+            let deleted = try db.fetchCountCached(
+                "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE zone = ? AND status = 1 AND status <> 0",
+                [zoneID])
+            return max(0, live + deleted - batch.records.count)
         }
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT COUNT(*) FROM grdb_sync_remoteRecord
-                WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
-                """)
-        return try Int.fetchOne(
-            statement, arguments: [zoneID, place.token.sequence, isEcho ? nil : peer.id]) ?? 0
+        return try db.fetchCountCached(
+            """
+            SELECT COUNT(*) FROM grdb_sync_remoteRecord
+            WHERE zone = ? AND changeSequence > ? AND (sourcePeer IS NULL OR sourcePeer IS NOT ?)
+            """, [zoneID, place.token.sequence, isEcho ? nil : peer.id])
     }
 
     // MARK: Writing
@@ -140,7 +137,7 @@ package struct PeerZone: Sendable {
         _ batch: ChangeBatch, hashes: [RecordHashes]? = nil, in transaction: ApplyingTransaction
     ) throws -> [Refusal] {
         let db = transaction.db
-        let rights = try check(db, .read)
+        let rights = try check(db)
         try checkClock(batch)
         let mayWrite = rights == .write
         var merge = try StateMerge(
@@ -160,8 +157,7 @@ package struct PeerZone: Sendable {
             try store.refusals.end(db, peer: peer.id, zone: zoneID, settledBy: batch.records)
             try OwnRefusals.note(db, batch.records, refused: refused, peer: peer.id, zone: zoneID)
         }
-        return refused.sorted { $0.key.rawValue < $1.key.rawValue }
-            .map { Refusal(names: $0.value, reason: $0.key) }
+        return Refusal.list(refused)
     }
 
     /// Merges a batch in a transaction of its own.
@@ -204,11 +200,6 @@ package struct PeerZone: Sendable {
             db, try RefusedRecords.take(db, peer: peer.id, zone: zoneID, reason: .readOnly))
     }
 
-    /// Whether the peer has refused records because this machine may not write in the zone.
-    func hasRefusedForRights(_ db: Database) throws -> Bool {
-        try RefusedRecords.isAny(db, peer: peer.id, zone: zoneID, reason: .readOnly)
-    }
-
     /// Forgets how far this store has the peer's changes, because the peer was set back to a backup, and may have lost them: it sends a whole
     /// copy.
     package func voidReceived(_ db: Database) throws {
@@ -226,14 +217,14 @@ package struct PeerZone: Sendable {
         try MailboxTables.noteLoss(db, by: peer.id, in: zoneID)
     }
 
-    /// Checks the rights again: a person may end the pairing, or take rights back, while the session runs.
+    /// Checks again that the peer may have the zone: a person may end the pairing, or take rights back, while the session runs.
     @discardableResult
-    func check(_ db: Database, _ needed: ZoneRights) throws -> ZoneRights {
+    func check(_ db: Database) throws -> ZoneRights {
         guard try PeerTable.isPresent(db, peer.id) else {
             throw try store.household.refusal(db, of: peer.publicKey)
         }
         let rights = try Zones.rights(db, peer: peer.id, zone: zoneID)
-        guard rights >= needed else {
+        guard rights >= .read else {
             throw RecordStoreError(
                 .notPermitted, "the zone “\(try Zones.identity(db, zoneID))” is not shared any more")
         }

@@ -6,9 +6,7 @@ package struct ReadingPlace: Sendable, Equatable {
     /// The last record that was read of a whole copy, if this process has read it.
     let lastName: RecordName?
 
-    package init(_ token: ChangeToken) { self.init(token, lastName: nil) }
-
-    init(_ token: ChangeToken, lastName: RecordName?) {
+    package init(_ token: ChangeToken, lastName: RecordName? = nil) {
         self.token = token
         self.lastName = lastName
     }

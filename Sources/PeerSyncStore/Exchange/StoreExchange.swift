@@ -40,11 +40,11 @@ package struct StoreExchange: Sendable {
     /// Whether the two have shared a zone before, and a user has erased it here: the store knows no record of it, deleted ones included.
     private static func hasForgottenAll(_ db: Database, of peer: Peer, in zone: Int64) throws -> Bool {
         guard try SyncState.integer(db, .erasures) ?? 0 > 0 else { return false }
-        let sql = """
+        return try db.fetchBoolCached(
+            """
             SELECT EXISTS (SELECT 1 FROM grdb_sync_peerZone WHERE peer = ?1 AND zone = ?2)
                 AND NOT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord WHERE zone = ?2)
-            """
-        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [peer.id, zone]) ?? false
+            """, [peer.id, zone])
     }
 
     /// Carries out the plan that this machine and a peer have agreed on, all or nothing.
@@ -220,21 +220,16 @@ package struct StoreExchange: Sendable {
     /// brings a record back whole; and the records that all of these refer to.
     private func namesKept(_ db: Database, zone: Int64, unless seen: String) throws -> Set<RecordName> {
         let working = WorkingSet(db, store.tables)
-        var queue = try String.fetchAll(
-            db,
-            sql: "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
-            arguments: [zone]
-        ).map { try RecordName($0) }
-        // A peer acknowledges records that it has refused, but no other machine holds them.
-        queue += try String.fetchAll(
-            db, sql: "SELECT DISTINCT recordName FROM grdb_sync_refusedRecord WHERE zone = ?",
-            arguments: [zone]
-        ).map { try RecordName($0) }
-        // What waits for a person is with nobody else, or must not be lost with the record.
-        queue += try String.fetchAll(
-            db, sql: "SELECT DISTINCT recordName FROM grdb_sync_withheldRecord WHERE zone = ?",
-            arguments: [zone]
-        ).map { try RecordName($0) }
+        var queue: [RecordName] = []
+        for sql in [
+            "SELECT remoteRecordID FROM grdb_sync_remoteRecord WHERE zone = ? AND (\(seen)) IS NOT TRUE",
+            // A peer acknowledges records that it has refused, but no other machine holds them.
+            "SELECT DISTINCT recordName FROM grdb_sync_refusedRecord WHERE zone = ?",
+            // What waits for a person is with nobody else, or must not be lost with the record.
+            "SELECT DISTINCT recordName FROM grdb_sync_withheldRecord WHERE zone = ?",
+        ] {
+            queue += try String.fetchAll(db, sql: sql, arguments: [zone]).map { try RecordName($0) }
+        }
         var rules = try RuleApplication(working)
         for name in queue where try working.known(name)?.state.isLive == true {
             queue += try rules.below(name)

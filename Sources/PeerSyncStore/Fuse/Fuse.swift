@@ -126,8 +126,7 @@ struct Fuse {
     static func judge(_ db: Database, _ store: RecordStore, _ records: [WorkingRecord]) throws {
         for zone in Set(records.map(\.zone)).sorted() {
             guard let fuse = try Fuse(db, store, zone: zone, peer: FuseTables.here, ShapeTable(db)),
-                try Bool.fetchOne(
-                    db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_peer)")) == true
+                try db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM grdb_sync_peer)")
             else { continue }
             try fuse.judge(records)
         }
@@ -152,17 +151,15 @@ struct Fuse {
     private func isElsewhere(_ record: WorkingRecord) throws -> Bool {
         guard let original = record.original else { return false }
         if original.sourcePeer != nil { return true }
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT EXISTS (
-                    SELECT 1 FROM grdb_sync_peerZone AS known JOIN grdb_sync_peer ON id = peer
-                    WHERE known.zone = ?1 AND acknowledgedSequence >= ?2 AND NOT EXISTS (
-                        SELECT 1 FROM grdb_sync_refusedRecord AS refused
-                        WHERE refused.peer = known.peer AND refused.zone = ?1 AND recordName = ?3))
-                """)
         // A peer acknowledges what it refuses, and does not have it.
-        return try Bool.fetchOne(
-            statement, arguments: [zone, original.changeSequence, record.name.description]) ?? false
+        return try db.fetchBoolCached(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM grdb_sync_peerZone AS known JOIN grdb_sync_peer ON id = peer
+                WHERE known.zone = ?1 AND acknowledgedSequence >= ?2 AND NOT EXISTS (
+                    SELECT 1 FROM grdb_sync_refusedRecord AS refused
+                    WHERE refused.peer = known.peer AND refused.zone = ?1 AND recordName = ?3))
+            """, [zone, original.changeSequence, record.name.description])
     }
 }
 

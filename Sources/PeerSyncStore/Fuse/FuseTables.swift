@@ -33,8 +33,7 @@ enum FuseTables {
     /// Forgets a record.
     static func remove(_ db: Database, of name: RecordName) throws {
         for table in ["withheldRecord", "recentLoss"] {
-            try db.cachedStatement(sql: "DELETE FROM grdb_sync_\(table) WHERE recordName = ?")
-                .execute(arguments: [name.description])
+            try db.executeCached("DELETE FROM grdb_sync_\(table) WHERE recordName = ?", [name.description])
         }
     }
 }

@@ -22,12 +22,11 @@ struct RecentLosses {
 
     /// Returns how many records are gone or overwritten once these are.
     func count(with names: Set<RecordName>, isExactAbove limit: Int) throws -> Int {
-        let sql = """
+        let count = try db.fetchCountCached(
+            """
             SELECT COUNT(DISTINCT recordName) FROM grdb_sync_recentLoss
             WHERE zone = ?1 AND (peer = \(FuseTables.here)) = (?2 = \(FuseTables.here)) AND time > ?3
-            """
-        let count =
-            try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [zone, peer, now - Self.window]) ?? 0
+            """, [zone, peer, now - Self.window])
         guard count > 0, count + names.count > limit else { return count + names.count }
         let known = Set(
             try String.fetchAll(db, sql: "SELECT recordName FROM grdb_sync_recentLoss WHERE \(condition)"))

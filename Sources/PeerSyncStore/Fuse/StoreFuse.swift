@@ -96,8 +96,7 @@ public struct StoreFuse: Sendable {
         for name in gone.sorted() { content += "\n\(name)" }
         var input = Array(content.utf8)
         for state in try WithheldRecords.encodedStates(db, peer: peer, zone: zone) { input += state }
-        return Waiting(
-            hash: BLAKE2b.hash(input, length: 32), records: records, deletedCount: gone.count)
+        return Waiting(hash: BLAKE2b.hash(input, length: 32), records: records, deletedCount: gone.count)
     }
 
     private func isDeleted(

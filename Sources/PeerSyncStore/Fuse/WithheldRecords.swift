@@ -14,31 +14,29 @@ enum WithheldRecords {
     private static func notify(_ db: Database) throws { try db.notifyIfChanged("grdb_sync_withheldRecord") }
 
     static func isAny(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)")) ?? false
+        try db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord)")
     }
 
     static func isAny(_ db: Database, peer: Int64, zone: Int64) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ?)")
-        return try Bool.fetchOne(statement, arguments: [peer, zone]) ?? false
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_withheldRecord WHERE peer = ? AND zone = ?)",
+            [peer, zone])
     }
 
     /// How many records of a zone this store does not have as a peer does: what the peer sent and nobody has allowed, and what
     /// this store sends nobody. A state of another peer that waits makes no difference to this one.
     static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT COUNT(DISTINCT recordName) FROM grdb_sync_withheldRecord
-                WHERE zone = ? AND peer IN (?, \(FuseTables.here))
-                """)
-        return try Int.fetchOne(statement, arguments: [zone, peer]) ?? 0
+        try db.fetchCountCached(
+            """
+            SELECT COUNT(DISTINCT recordName) FROM grdb_sync_withheldRecord
+            WHERE zone = ? AND peer IN (?, \(FuseTables.here))
+            """, [zone, peer])
     }
 
     /// The number of records that are not sent.
     static func countUnsent(_ db: Database) throws -> Int {
-        let sql = "SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE peer = \(FuseTables.here)"
-        return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
+        try db.fetchCountCached(
+            "SELECT COUNT(*) FROM grdb_sync_withheldRecord WHERE peer = \(FuseTables.here)")
     }
 
     /// The sources that wait for a person, by zone.
@@ -90,17 +88,16 @@ enum WithheldRecords {
         for entry in try entries(db, shapes, of: state.name) where entry.peer == peer {
             whole.merge(entry.state)
         }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (recordName, peer) DO UPDATE SET state = excluded.state
-                """
-        ).execute(arguments: [state.name.description, peer, zone, now, try encoded(whole, shapes)])
+        try db.executeCached(
+            """
+            INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (recordName, peer) DO UPDATE SET state = excluded.state
+            """, [state.name.description, peer, zone, now, try encoded(whole, shapes)])
         try notify(db)
     }
 
     private static func encoded(_ state: RecordState, _ shapes: ShapeTable) throws -> Data {
-        let metadata = RecordMetadata(state) { _ in true }
+        let metadata = RecordMetadata(state)
         return Data(metadata.encoded(shapeID: try shapes.id(metadata.fieldNames)))
     }
 
@@ -116,16 +113,11 @@ enum WithheldRecords {
         var whole = writes
         if let former = try unsentWrites(db, shapes, of: writes.name) { whole.merge(former) }
         let blob = try encoded(whole, shapes)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (recordName, peer) DO UPDATE SET state = iif(state IS NULL, NULL, ?)
-                """
-        ).execute(
-            arguments: [
-                writes.name.description, FuseTables.here, zone, now,
-                isElsewhere ? blob : nil, blob,
-            ])
+        try db.executeCached(
+            """
+            INSERT INTO grdb_sync_withheldRecord (recordName, peer, zone, since, state) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (recordName, peer) DO UPDATE SET state = iif(state IS NULL, NULL, ?)
+            """, [writes.name.description, FuseTables.here, zone, now, isElsewhere ? blob : nil, blob])
         try notify(db)
     }
 
@@ -145,9 +137,9 @@ enum WithheldRecords {
 
     /// Removes what peers have sent of a record.
     static func removeStates(_ db: Database, of name: RecordName) throws {
-        try db.cachedStatement(
-            sql: "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer <> \(FuseTables.here)"
-        ).execute(arguments: [name.description])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer <> \(FuseTables.here)",
+            [name.description])
         try notify(db)
     }
 
@@ -156,9 +148,9 @@ enum WithheldRecords {
         guard let erasure = state.erasure, try isAny(db) else { return }
         for entry in try entries(db, shapes, of: state.name)
         where entry.state.newestStamp.map({ $0 <= erasure }) ?? true {
-            try db.cachedStatement(
-                sql: "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer = ?"
-            ).execute(arguments: [state.name.description, entry.peer])
+            try db.executeCached(
+                "DELETE FROM grdb_sync_withheldRecord WHERE recordName = ? AND peer = ?",
+                [state.name.description, entry.peer])
             try notify(db)
         }
     }
@@ -190,12 +182,7 @@ enum WithheldRecords {
         private let unsent: Set<String>
 
         init(_ db: Database, zone: Int64) throws {
-            guard try WithheldRecords.isAny(db, peer: FuseTables.here, zone: zone) else {
-                unsent = []
-                return
-            }
-            unsent = Set(
-                try WithheldRecords.names(db, peer: FuseTables.here, zone: zone).map(\.description))
+            unsent = Set(try WithheldRecords.names(db, peer: FuseTables.here, zone: zone).map(\.description))
         }
 
         func contains(_ name: RecordName) -> Bool { unsent.isEmpty || !unsent.contains(name.description) }

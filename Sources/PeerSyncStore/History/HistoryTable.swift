@@ -101,39 +101,35 @@ enum HistoryTable {
         /// Writes the rows.
         func save() throws {
             guard !entries.isEmpty else { return }
-            try HistoryTable.insert(db, entries)
-        }
-    }
-
-    private static func insert(_ db: Database, _ entries: [HistoryEntry]) throws {
-        // The same value may come late from several machines.
-        let statement = try db.statementToBind(
-            """
-            INSERT OR IGNORE INTO grdb_sync_history (
-                time, recordName, field, lostTime, lostReplica, lostValue, wonTime, wonReplica, wonValue, wasShown)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
-        var bindings = Bindings()
-        var size: Int64 = 0
-        for entry in entries {
-            bindings.begin()
-            bindings.append(entry.noticed)
-            bindings.append(entry.name.description)
-            bindings.append(entry.field ?? "")
-            for value in [entry.lost, entry.won] {
-                bindings.append(Int64(bitPattern: value.stamp.time.rawValue))
-                bindings.append(value.stamp.replica.description)
-                bindings.append(value.value)
+            // The same value may come late from several machines.
+            let statement = try db.statementToBind(
+                """
+                INSERT OR IGNORE INTO grdb_sync_history (
+                    time, recordName, field, lostTime, lostReplica, lostValue, wonTime, wonReplica, wonValue, wasShown)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+            var bindings = Bindings()
+            var size: Int64 = 0
+            for entry in entries {
+                bindings.begin()
+                bindings.append(entry.noticed)
+                bindings.append(entry.name.description)
+                bindings.append(entry.field ?? "")
+                for value in [entry.lost, entry.won] {
+                    bindings.append(Int64(bitPattern: value.stamp.time.rawValue))
+                    bindings.append(value.stamp.replica.description)
+                    bindings.append(value.value)
+                }
+                bindings.append(entry.wasShown ? 1 : 0)
+                try bindings.execute(statement)
+                if db.changesCount > 0 {
+                    size += rowOverhead + Int64(entry.lost.value.size + entry.won.value.size)
+                }
             }
-            bindings.append(entry.wasShown ? 1 : 0)
-            try bindings.execute(statement)
-            if db.changesCount > 0 {
-                size += rowOverhead + Int64(entry.lost.value.size + entry.won.value.size)
-            }
+            let total = try (SyncState.integer(db, .historySize) ?? 0) + size
+            try SyncState.set(db, .historySize, total)
+            if total > maximumSize { try trim(db, to: maximumSize / 8 * 7) }
         }
-        let total = try (SyncState.integer(db, .historySize) ?? 0) + size
-        try SyncState.set(db, .historySize, total)
-        if total > maximumSize { try trim(db, to: maximumSize / 8 * 7) }
     }
 
     // MARK: Forgetting
@@ -141,8 +137,7 @@ enum HistoryTable {
     /// Removes the oldest rows until the table has at most this size.
     static func trim(_ db: Database, to size: Int64) throws {
         var left = try measure(db)
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT id, \(rowSize) FROM grdb_sync_history ORDER BY id")
+        let rows = try Row.fetchCursor(db, sql: "SELECT id, \(rowSize) FROM grdb_sync_history ORDER BY id")
         var last: Int64?
         while left > size, let row = try rows.next() {
             last = row[0]
@@ -166,8 +161,7 @@ enum HistoryTable {
 
     /// Forgets what a record was.
     static func remove(_ db: Database, of name: RecordName) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_history WHERE recordName = ?")
-            .execute(arguments: [name.description])
+        try db.executeCached("DELETE FROM grdb_sync_history WHERE recordName = ?", [name.description])
     }
 
     // MARK: Reading

@@ -103,10 +103,7 @@ public struct StoreHistory: Sendable {
     func valuesBefore(_ db: Database, _ name: RecordName, since time: Int64) throws -> [RecordField] {
         var first: [String: RecordField] = [:]
         for entry in try HistoryTable.entries(
-            db, where: "recordName = ? AND time >= ? AND wasShown",
-            [
-                name.description, time,
-            ])
+            db, where: "recordName = ? AND time >= ? AND wasShown", [name.description, time])
         {
             guard let field = entry.field else { continue }
             // The last entry comes first.

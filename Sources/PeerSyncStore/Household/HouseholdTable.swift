@@ -67,10 +67,8 @@ enum HouseholdTable {
 
     /// Whether this machine has to introduce a peer.
     static func isDue(_ peer: Int64, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_dueIntroduction WHERE peer = ?)"),
-            arguments: [peer]) == true
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_dueIntroduction WHERE peer = ?)", [peer])
     }
 
     static func setDue(_ peer: Int64, _ isDue: Bool, _ db: Database) throws {
@@ -92,18 +90,17 @@ enum HouseholdTable {
         let entries = Set(set.entries)
         let before = Set(former.entries)
         for entry in before.subtracting(entries) {
-            try db.cachedStatement(sql: "DELETE FROM grdb_sync_introduction WHERE id = ?")
-                .execute(arguments: [Data(entry.id.bytes)])
+            try db.executeCached("DELETE FROM grdb_sync_introduction WHERE id = ?", [Data(entry.id.bytes)])
         }
         for entry in entries.subtracting(before) {
             let introduction = entry.introduction
-            try db.cachedStatement(
-                sql: "INSERT OR REPLACE INTO grdb_sync_introduction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            ).execute(arguments: [
-                Data(entry.id.bytes), Data(introduction.nonce), Data(introduction.key), introduction.name,
-                introduction.rights.rawValue, Data(introduction.introducer), introduction.time,
-                entry.removal.map { Data($0.remover) }, entry.removal?.time,
-            ])
+            try db.executeCached(
+                "INSERT OR REPLACE INTO grdb_sync_introduction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    Data(entry.id.bytes), Data(introduction.nonce), Data(introduction.key), introduction.name,
+                    introduction.rights.rawValue, Data(introduction.introducer), introduction.time,
+                    entry.removal.map { Data($0.remover) }, entry.removal?.time,
+                ])
         }
         try SyncSettings.noteChanged(db)
     }

@@ -16,15 +16,14 @@ enum PeerHints {
     ///
     /// - Returns: whether it is new.
     static func add(_ db: Database, _ address: String, of peer: Int64) throws -> Bool {
-        try db.cachedStatement(sql: "INSERT OR IGNORE INTO grdb_sync_peerHint (peer, address) VALUES (?, ?)")
-            .execute(arguments: [peer, address])
+        try db.executeCached(
+            "INSERT OR IGNORE INTO grdb_sync_peerHint (peer, address) VALUES (?, ?)", [peer, address])
         guard db.changesCount > 0 else { return false }
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM grdb_sync_peerHint WHERE peer = ?1 AND id NOT IN
-                    (SELECT id FROM grdb_sync_peerHint WHERE peer = ?1 ORDER BY id DESC LIMIT ?2)
-                """
-        ).execute(arguments: [peer, limit])
+        try db.executeCached(
+            """
+            DELETE FROM grdb_sync_peerHint WHERE peer = ?1 AND id NOT IN
+                (SELECT id FROM grdb_sync_peerHint WHERE peer = ?1 ORDER BY id DESC LIMIT ?2)
+            """, [peer, limit])
         return true
     }
 }

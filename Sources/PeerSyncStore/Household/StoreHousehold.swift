@@ -237,9 +237,7 @@ public struct StoreHousehold: Sendable {
         where introduction.key != own && !paired.contains(Data(introduction.key)) {
             let introducer = (set.first(of: introduction.key) ?? introduction).introducer
             guard let peer = try PeerTable.introduce(db, introduction, by: introducer, now: store.now())
-            else {
-                continue
-            }
+            else { continue }
             if introduction.rights == .read {
                 try Zones.setRights(db, peer: peer.id, zone: Zones.defaultID, .read)
             }

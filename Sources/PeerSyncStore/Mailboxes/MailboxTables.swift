@@ -147,12 +147,11 @@ enum MailboxTables {
     /// Forgets up to where this machine has read the logs of a peer, or of all, so that it reads them again from their beginning. What it
     /// refused of them comes again.
     static func forgetReadings(_ db: Database, of peer: Int64? = nil, in zone: Int64? = nil) throws {
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM grdb_sync_mailboxReading
-                WHERE (?1 IS NULL OR peer = ?1) AND (?2 IS NULL OR zone = ?2)
-                """
-        ).execute(arguments: [peer, zone])
+        try db.executeCached(
+            """
+            DELETE FROM grdb_sync_mailboxReading
+            WHERE (?1 IS NULL OR peer = ?1) AND (?2 IS NULL OR zone = ?2)
+            """, [peer, zone])
         try OwnRefusals.forget(db, of: peer, in: zone)
     }
 }

@@ -46,7 +46,9 @@ package struct ZoneLog: Sendable {
 
     /// Whether this store gave out a token, and can tell what follows it.
     package func canGoOn(_ db: Database, from token: ChangeToken) throws -> Bool {
-        try hasGivenOut(db, token) && log.canGoOn(db, zone: row(db), from: token)
+        guard try hasGivenOut(db, token) else { return false }
+        _ = try row(db)
+        return try log.canGoOn(db, from: token)
     }
 
     /// Whether this store holds back changes until a person allows them. A whole copy then lacks their records: ``StoreFuse``.

@@ -62,8 +62,7 @@ struct DeletionPlan {
                 )
             case .nullify:
                 guard !walk.visited.contains(referrer) else { continue }
-                walk.steps.append(
-                    DeletionStep(name: referrer, action: .nullify, field: relationship.field))
+                walk.steps.append(DeletionStep(name: referrer, action: .nullify, field: relationship.field))
             case .deny:
                 walk.denying.append(referrer)
             }

@@ -205,7 +205,7 @@ extension RecordStore {
     /// Gives held records a row whose values were those of rows that are gone.
     func tryHeldAgain(_ db: Database) throws {
         for table in tables.all where !table.uniqueIndexes.isEmpty {
-            try saveAnew(db, HeldReferenceTable.referrers(db, of: table.type.name))
+            try save(db, HeldReferenceTable.referrers(db, of: table.type.name), as: .saveAnew)
         }
     }
 
@@ -219,13 +219,19 @@ extension RecordStore {
                 """
         ).filter { tables[$0.recordType] != nil }
         for start in stride(from: 0, to: held.count, by: 5000) {
-            try saveAnew(db, Array(held[start..<min(start + 5000, held.count)]))
+            try save(db, Array(held[start..<min(start + 5000, held.count)]), as: .saveAnew)
         }
     }
 
-    private func saveAnew(_ db: Database, _ names: [RecordName]) throws {
-        let set = WorkingSet(db, tables)
-        for name in names { try set.known(name)?.treatment = .saveAnew }
+    /// Saves those of some records that sync knows, even if their states stay.
+    ///
+    /// - Parameter tables: those of the schema, or these with former columns.
+    func save(
+        _ db: Database, _ names: [RecordName], as treatment: WorkingRecord.Treatment,
+        in tables: RecordTables? = nil
+    ) throws {
+        let set = WorkingSet(db, tables ?? self.tables)
+        for name in names { try set.known(name)?.treatment = treatment }
         _ = try set.save(generation: generation)
     }
 }

@@ -110,8 +110,8 @@ extension RecordWriter {
     }
 
     private func removeMetadata(_ name: RecordName) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
-            .execute(arguments: [name.description])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?", [name.description])
     }
 
     private func number(

@@ -169,8 +169,7 @@ final class RecordWriter {
         {
             return fields.indices.filter { fields[$0].value != present[$0].value }.map { fields[$0] }
         }
-        let values = Dictionary(
-            present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let values = Dictionary(present.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         return fields.filter { values[$0.name] != $0.value }
     }
 

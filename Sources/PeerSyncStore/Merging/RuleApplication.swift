@@ -171,9 +171,7 @@ struct RuleApplication {
     private func mayMove(_ record: WorkingRecord, _ rules: RuleRecord) -> Bool {
         guard record.original?.status == .inTable, record.isRowPresent, !record.isRefused,
             record.treatment != .forget
-        else {
-            return record.original?.status != .deleted || !rules.isDeleted
-        }
+        else { return record.original?.status != .deleted || !rules.isDeleted }
         return rules.isDeleted || rules.needed.contains(where: moving.contains) || isContestedAnew(record)
     }
 

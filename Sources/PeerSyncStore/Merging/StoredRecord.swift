@@ -20,17 +20,6 @@ struct StoredRecord {
         let table: RecordTable
         /// The values in the order of ``RecordType/fields``.
         let values: [FieldValue]
-
-        init(table: RecordTable, values: [FieldValue]) {
-            self.table = table
-            self.values = values
-        }
-
-        /// Looks for the row of a record; nil when there is none.
-        init?(_ table: RecordTable, _ name: RecordName, _ db: Database) throws {
-            guard let values = try table.values(db, name) else { return nil }
-            self.init(table: table, values: values)
-        }
     }
 
     /// Composes a record from its metadata and its row, with the columns of the row that were fields before.
@@ -161,5 +150,13 @@ struct StoredRecord {
             fields.append(RecordField(name: field, value: value, stamp: stamp))
         }
         return fields
+    }
+}
+
+extension StoredRecord.Present {
+    /// Looks for the row of a record; nil when there is none.
+    init?(_ table: RecordTable, _ name: RecordName, _ db: Database) throws {
+        guard let values = try table.values(db, name) else { return nil }
+        self.init(table: table, values: values)
     }
 }

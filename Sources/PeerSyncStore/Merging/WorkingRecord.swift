@@ -22,7 +22,7 @@ final class WorkingRecord {
     /// The fields of the row as the transaction found it.
     private var fieldsOfFormerRow: [RecordField]? {
         guard isRowPresent else { return nil }
-        return writtenFields ?? (original?.status == .inTable ? original?.fieldsOfRow : nil)
+        return writtenFields ?? (original?.status == .inTable ? original?.stored.fieldsOfRow : nil)
     }
     /// The place of the record after the transaction.
     var placement: RecordStatus?
@@ -72,17 +72,10 @@ final class WorkingRecord {
 
         var state: RecordState { stored.state }
         var status: RecordStatus { stored.status }
-        /// The fields with the values of the row, if there is one.
-        var fieldsOfRow: [RecordField] { stored.fieldsOfRow }
-        /// The fields whose value in the row differs from the record's.
-        var alteredFields: Set<String> { stored.alteredFields }
-        /// Those of them that are references, and empty in the row.
+        /// The references that are empty in the row, of the fields whose value there differs from the record's.
         var emptiedFields: Set<String> { stored.emptiedFields.subtracting(stored.addedFields) }
         /// The hash of the values before the transaction: those of a row that a program has changed are gone.
         var valueHash: [UInt8] { stored.metadata.valueHash }
-
-        /// The id of the record in the digest; nil when the digest does not count the record.
-        func countedID(_ hasher: inout RecordHasher) -> RecordID? { stored.countedID(&hasher) }
     }
 
     init(name: RecordName, zone: Int64, original: Original?, state: RecordState, isRowPresent: Bool) {
@@ -93,7 +86,7 @@ final class WorkingRecord {
         self.row = isRowPresent ? .found : .absent
         // A row that vanished without a trigger can carry no reference any more.
         self.placement = original?.status == .inTable && !isRowPresent ? .held : original?.status
-        self.alteredFields = original?.alteredFields ?? []
+        self.alteredFields = original?.stored.alteredFields ?? []
         self.emptiedFields = original?.emptiedFields ?? []
         self.emptiedInRow = emptiedFields
     }
@@ -135,8 +128,7 @@ final class WorkingRecord {
                 ? RecordField(name: field.name, value: .null, stamp: field.stamp) : field
         }.sorted { $0.name < $1.name }
         // Leaves the erasure out: it would remove the fields that the row has to show as empty.
-        return RecordState(
-            name: name, sortedFields: fields, deletion: state.deletion, revival: state.revival)
+        return RecordState(name: name, sortedFields: fields, deletion: state.deletion, revival: state.revival)
     }
 
     var isStateChanged: Bool {

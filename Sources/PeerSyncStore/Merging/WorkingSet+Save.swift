@@ -190,17 +190,17 @@ extension WorkingSet {
     }
 
     private func forget(_ record: WorkingRecord, _ numbering: inout ChangeNumbering) throws {
-        if let id = record.original?.countedID(&writer.hasher) {
+        if let id = record.original?.stored.countedID(&writer.hasher) {
             try numbering.change(record.zone, db) { $0.remove(id) }
         }
         try RecordTraces.remove(db, of: record.name)
-        numbering.noteForgotten()
+        numbering.hasForgotten = true
     }
 
     private func save(
         _ record: WorkingRecord, _ placement: RecordStatus, _ numbering: inout ChangeNumbering
     ) throws {
-        let id = record.original?.countedID(&writer.hasher)
+        let id = record.original?.stored.countedID(&writer.hasher)
         let hashes = writer.hasher.hashes(of: record.state)
         try numbering.change(record.zone, db) { digest in
             if let id { digest.remove(id) }
@@ -221,7 +221,7 @@ extension WorkingSet {
         try noteUnsynced(record, placement)
         try saveHeldReferences(record, placement)
         try AssetTable.note(
-            db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences())
+            db, record.state, zone: record.zone, sequence: sequence, hadAny: hasAssetReferences.get())
     }
 
     /// Puts the metadata of a record into the writer's `blob`.
@@ -231,8 +231,7 @@ extension WorkingSet {
         let state = record.state
         let table = tables[record.name.recordType]
         let hasExactly = writer.takesShortWays && table?.hasExactly(state.fields) == true
-        let shape = try writer.shapes.id(
-            hasExactly ? table?.fieldNames ?? [] : state.fields.map(\.name))
+        let shape = try writer.shapes.id(hasExactly ? table?.fieldNames ?? [] : state.fields.map(\.name))
         writer.blob.removeAll(keepingCapacity: true)
         guard placement != .inTable || !hasExactly || !record.alteredFields.isEmpty else {
             return RecordMetadata.append(state, shapeID: shape, valueHash: valueHash, to: &writer.blob)
@@ -256,9 +255,9 @@ extension WorkingSet {
             return
         }
         if record.state.isTooLarge {
-            try UnsyncedRecords.noteSize(db, record.name, zone: record.zone)
+            try UnsyncedRecords.note(db, .size, of: record.name, zone: record.zone)
         } else if keepsBytes {
-            try UnsyncedRecords.noteFile(db, record.name, zone: record.zone)
+            try UnsyncedRecords.note(db, .file, of: record.name, zone: record.zone)
         }
     }
 

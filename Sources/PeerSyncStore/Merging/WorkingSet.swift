@@ -12,7 +12,6 @@ final class WorkingSet {
     private(set) var records: [RecordName: WorkingRecord] = [:]
     /// The records in the order in which they came into the set, which is the order of their numbers.
     private(set) var order: [WorkingRecord] = []
-    private var hadAssetReferences: Bool?
     private var bindings = Bindings()
     private lazy var findKnown = Result {
         try db.statementToBind(
@@ -60,14 +59,12 @@ final class WorkingSet {
     /// The record; a new one, without fields, if sync does not know it.
     func record(_ name: RecordName, newIn zone: Int64) throws -> WorkingRecord {
         if let record = try known(name) { return record }
-        let isRowPresent = try tables[name.recordType]?.exists(db, name) ?? false
-        return add(
+        return try add(
             WorkingRecord(
                 name: name, zone: zone, original: nil, state: RecordState(name: name),
-                isRowPresent: isRowPresent))
+                isRowPresent: hasRow(name)))
     }
 
-    @discardableResult
     private func add(_ record: WorkingRecord) -> WorkingRecord {
         records[record.name] = record
         order.append(record)
@@ -85,12 +82,7 @@ final class WorkingSet {
     }
 
     /// Whether any record of the store refers to a file; the set looks it up once.
-    func hasAssetReferences() throws -> Bool {
-        if let known = hadAssetReferences { return known }
-        let any = try AssetTable.isAnyReferred(db)
-        hadAssetReferences = any
-        return any
-    }
+    private(set) lazy var hasAssetReferences = Result { try AssetTable.isAnyReferred(db) }
 
     /// Whether this store has noted anything of a record, or a peer has found any too large; the set looks it up once.
     private(set) lazy var areAnyNoted: Result<Bool, any Error> = Result {

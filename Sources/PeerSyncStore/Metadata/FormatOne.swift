@@ -109,17 +109,13 @@ enum FormatOne {
 extension Database {
     /// Whether the app's database itself has a table. GRDB's own answer may be an old one, and covers attached databases.
     func hasTable(_ name: String) throws -> Bool {
-        try Bool.fetchOne(
-            cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"),
-            arguments: [name]) == true
+        try fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)", [name])
     }
 
     /// Whether the app's database itself has a table with a column.
     func hasColumn(_ column: String, of table: String) throws -> Bool {
-        try Bool.fetchOne(
-            cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = ?)"),
-            arguments: [table, column]) == true
+        try fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = ?)", [table, column])
     }
 }

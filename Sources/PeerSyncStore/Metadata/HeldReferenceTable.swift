@@ -8,8 +8,7 @@ enum HeldReferenceTable {
 
     /// Whether any record has a reference that no row shows.
     static func isAny(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_heldReference)"))
-            ?? false
+        try db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM grdb_sync_heldReference)")
     }
 
     /// The records with such a reference to a record, or the held ones of a type.
@@ -61,7 +60,6 @@ enum HeldReferenceTable {
 
     /// - Parameter name: any text: another program may have written a name that is none.
     static func remove(_ db: Database, of name: String) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_heldReference WHERE recordName = ?")
-            .execute(arguments: [name])
+        try db.executeCached("DELETE FROM grdb_sync_heldReference WHERE recordName = ?", [name])
     }
 }

@@ -23,7 +23,8 @@ package struct RecordMetadata {
     private static let hasRevival: UInt8 = 2
     private static let hasErasure: UInt8 = 4
 
-    package init(_ state: RecordState, storing isStored: (String) -> Bool) {
+    /// Makes the metadata of a record that is not in its table.
+    package init(_ state: RecordState) {
         fieldNames = state.fields.map(\.name)
         stamps = state.fields.map(\.stamp)
         deletion = state.deletion
@@ -31,9 +32,7 @@ package struct RecordMetadata {
         erasure = state.erasure
         valueHash = state.fields.isEmpty ? [] : RecordID.valueHash(of: state.fields)
         storedValues = [:]
-        for field in state.fields where isStored(field.name) {
-            storedValues[field.name] = field.value
-        }
+        for field in state.fields { storedValues[field.name] = field.value }
     }
 
     /// The stamps of all that anybody has done to the record.
@@ -124,15 +123,10 @@ package struct RecordMetadata {
 
     /// Reads a BLOB.
     ///
-    /// - Parameter fieldNames: finds the names of a shape by its number.
+    /// - Parameter namesOfShape: finds the names of a shape by its number.
     /// - Throws: an error of any kind when the BLOB is not one of ours.
-    package init(_ blob: [UInt8], fieldNames: (Int64) throws -> [String]) throws {
+    package init(_ blob: [UInt8], fieldNames namesOfShape: (Int64) throws -> [String]) throws {
         var reader = ByteReader(blob)
-        try self.init(&reader, fieldNames: fieldNames)
-        guard reader.isAtEnd else { throw ByteReader.Malformed(what: "the end") }
-    }
-
-    private init(_ reader: inout ByteReader, fieldNames namesOfShape: (Int64) throws -> [String]) throws {
         guard try reader.byte() == Self.version else { throw ByteReader.Malformed(what: "version 1") }
         let flags = try reader.byte()
         fieldNames = try namesOfShape(Int64(try reader.count()))
@@ -156,5 +150,6 @@ package struct RecordMetadata {
             guard fieldNames.indices.contains(index) else { throw ByteReader.Malformed(what: "a field") }
             storedValues[fieldNames[index]] = try reader.value()
         }
+        guard reader.isAtEnd else { throw ByteReader.Malformed(what: "the end") }
     }
 }

@@ -11,8 +11,8 @@ enum RecordTraces {
     /// It keeps the note that a peer has refused the record: the peer still holds another state. So it does with what this store has
     /// refused of a peer's.
     static func remove(_ db: Database, of name: RecordName) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
-            .execute(arguments: [name.description])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?", [name.description])
         try AssetTable.remove(db, of: name.description)
         try HeldReferenceTable.remove(db, of: name.description)
         try UnsyncedRecords.remove(db, name)

@@ -50,10 +50,7 @@ final class ShapeTable {
             keep(names, id)
             return id
         }
-        try db.cachedStatement(sql: "INSERT INTO grdb_sync_recordShape (fieldNames) VALUES (?)").execute(
-            arguments: [
-                text
-            ])
+        try db.executeCached("INSERT INTO grdb_sync_recordShape (fieldNames) VALUES (?)", [text])
         keep(names, db.lastInsertedRowID)
         return db.lastInsertedRowID
     }

@@ -163,13 +163,12 @@ public struct StoreListing: Sendable {
 
     /// Whether a record is out of sight only because of the deletion of another one. Fold first.
     public func isHidden(_ db: Database, _ name: RecordName) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (
-                        SELECT 1 FROM grdb_sync_remoteRecord
-                        WHERE remoteRecordID = ? AND status = \(RecordStatus.hidden.rawValue))
-                    """), arguments: [name.description]) ?? false
+        try db.fetchBoolCached(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM grdb_sync_remoteRecord
+                WHERE remoteRecordID = ? AND status = \(RecordStatus.hidden.rawValue))
+            """, [name.description])
     }
 
     /// The name of the record of a row, whether the row is there or not: what the history, ``isShown(_:_:)`` and
@@ -190,7 +189,7 @@ public struct StoreListing: Sendable {
         as encode: (_ column: String, any DatabaseValueConvertible) -> DatabaseValue
     ) throws -> RecordName {
         guard let found = store.tables.all.first(where: { $0.type.table.lowercased() == table.lowercased() })
-        else { throw RecordStoreError(.tableMismatch, "the table \(table) is not synced") }
+        else { throw RecordStoreError.tableMismatch("the table \(table) is not synced") }
         guard key.count == found.key.columns.count,
             let name = found.key.name(of: zip(found.key.columns, key).map { FieldValue(encode($0.name, $1)) })
         else { throw RecordStoreError(.noSuchRecord, "no row of \(table) that is synced has such a key") }
@@ -238,15 +237,14 @@ public struct StoreListing: Sendable {
     /// Whether a machine that this one is paired with still lacks the last change of a record. Machines that others have introduced count
     /// when this one has met them, as in ``StoreStatus/pending``.
     public func isPending(_ db: Database, _ name: RecordName) throws -> Bool {
-        let isMissing = try Bool.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (
-                        SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
-                        WHERE remoteRecordID = ? AND \(PeerTable.isAwaiting)
-                            AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone", orIf: PeerTable.hasPassedOver("machine.id"))))
-                    """), arguments: [name.description])
-        if isMissing == true { return true }
+        let isMissing = try db.fetchBoolCached(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM grdb_sync_remoteRecord AS known CROSS JOIN grdb_sync_peer AS machine
+                WHERE remoteRecordID = ? AND \(PeerTable.isAwaiting)
+                    AND \(PeerTable.lacks(peer: "machine.id", zone: "known.zone", orIf: PeerTable.hasPassedOver("machine.id"))))
+            """, [name.description])
+        if isMissing { return true }
         // What is not taken in yet waits, too, if anybody is there to get it.
         return try PeerTable.isAnyAwaiting(db) && store.tables.journaledNames(db).contains(name)
     }

@@ -48,9 +48,9 @@ public struct StoreStatus: Sendable, Equatable {
         records = try Dictionary(
             uniqueKeysWithValues: store.tables.all.map { ($0.type.table, try $0.count(db)) })
         func count(_ status: RecordStatus) throws -> Int {
-            let sql =
+            try db.fetchCountCached(
                 "SELECT COUNT(*) FROM grdb_sync_remoteRecord WHERE status = \(status.rawValue) AND status <> 0"
-            return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
+            )
         }
         tombstones = try count(.deleted)
         hidden = try count(.hidden)
@@ -65,13 +65,8 @@ public struct StoreStatus: Sendable, Equatable {
         zones = try Zones.all(db)
         peers = try PeerTable.all(db)
         clockAhead = max(0, try StoredClock.load(db).last.milliseconds - store.now())
-        let journal =
-            try Int.fetchOne(
-                db,
-                sql:
-                    "SELECT COUNT(*) FROM (SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange)"
-            )
-            ?? 0
+        let journaled = "SELECT DISTINCT recordType, recordName FROM grdb_sync_pendingChange"
+        let journal = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM (\(journaled))") ?? 0
         peerZones = try peers.flatMap { try PeerTable.zones(db, $0) }
         let pendingByPeer = Dictionary(grouping: peerZones, by: \.peer).mapValues {
             $0.reduce(0) { $0 + $1.pending }

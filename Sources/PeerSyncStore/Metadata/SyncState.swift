@@ -47,26 +47,22 @@ struct SyncState {
     /// The number of the last change when a type left the schema; none while it is in the schema.
     static func left(_ type: String) -> SyncState { SyncState(name: "left:\(type)") }
 
+    private static let select = "SELECT value FROM grdb_sync_syncState WHERE name = ?"
+
     static func integer(_ db: Database, _ state: SyncState) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?"),
-            arguments: [state.name])
+        try Int64.fetchOne(db.cachedStatement(sql: select), arguments: [state.name])
     }
 
     static func text(_ db: Database, _ state: SyncState) throws -> String? {
-        try String.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM grdb_sync_syncState WHERE name = ?"),
-            arguments: [state.name])
+        try String.fetchOne(db.cachedStatement(sql: select), arguments: [state.name])
     }
 
     static func remove(_ db: Database, _ state: SyncState) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_syncState WHERE name = ?").execute(arguments: [
-            state.name
-        ])
+        try db.executeCached("DELETE FROM grdb_sync_syncState WHERE name = ?", [state.name])
     }
 
     static func set(_ db: Database, _ state: SyncState, _ value: (any DatabaseValueConvertible)?) throws {
-        try db.cachedStatement(sql: "INSERT OR REPLACE INTO grdb_sync_syncState (name, value) VALUES (?, ?)")
-            .execute(arguments: [state.name, value])
+        try db.executeCached(
+            "INSERT OR REPLACE INTO grdb_sync_syncState (name, value) VALUES (?, ?)", [state.name, value])
     }
 }

@@ -5,9 +5,11 @@ import PeerSyncModel
 /// The table `grdb_sync_unsyncedRecord`.
 enum UnsyncedRecords {
     /// The numbers in the column `reason`.
-    private enum ReasonNumber: Int64 {
+    enum ReasonNumber: Int64 {
         case name = 1
+        /// The record is too large to travel.
         case size = 2
+        /// The row keeps the bytes of a file.
         case file = 3
 
         var reason: UnsyncedRecord.Reason {
@@ -43,14 +45,14 @@ enum UnsyncedRecords {
     }
 
     static func count(_ db: Database) throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord")) ?? 0
+        try db.fetchCountCached("SELECT COUNT(*) FROM grdb_sync_unsyncedRecord")
     }
 
     /// The number of records of a zone that stay here, although peers may know an older state of them.
     static func count(_ db: Database, zone: Int64) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord WHERE zone = ? AND reason = ?")
-        return try Int.fetchOne(statement, arguments: [zone, ReasonNumber.size.rawValue]) ?? 0
+        try db.fetchCountCached(
+            "SELECT COUNT(*) FROM grdb_sync_unsyncedRecord WHERE zone = ? AND reason = ?",
+            [zone, ReasonNumber.size.rawValue])
     }
 
     /// Notes the rows whose keys have no names, or removes the notes of those that are gone.
@@ -67,56 +69,41 @@ enum UnsyncedRecords {
         // The journal's column turns numbers into texts.
         let isNumber = "typeof(\(key)) IN ('integer', 'real')"
         let journaled = "CASE WHEN \(isNumber) THEN CAST(\(key) AS TEXT) ELSE \(key) END"
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM grdb_sync_unsyncedRecord WHERE (recordType, recordName) IN (
-                    SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE \(are))
-                """
-        ).execute(arguments: [ids])
+        try db.executeCached(
+            """
+            DELETE FROM grdb_sync_unsyncedRecord WHERE (recordType, recordName) IN (
+                SELECT recordType, recordName FROM grdb_sync_pendingChange WHERE \(are))
+            """, [ids])
         try notify(db)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
-                SELECT DISTINCT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
-                WHERE \(are) AND recordName IN (SELECT \(journaled) FROM \(table.sqlName))
-                """
-        ).execute(arguments: [ids])
+        try db.executeCached(
+            """
+            INSERT INTO grdb_sync_unsyncedRecord (recordType, recordName, reason)
+            SELECT DISTINCT recordType, recordName, \(ReasonNumber.name.rawValue) FROM grdb_sync_pendingChange
+            WHERE \(are) AND recordName IN (SELECT \(journaled) FROM \(table.sqlName))
+            """, [ids])
         try notify(db)
     }
 
     /// Whether anything is noted of a record.
     static func isAnyOfRecord(_ db: Database) throws -> Bool {
-        let sql = "SELECT EXISTS (SELECT 1 FROM grdb_sync_unsyncedRecord WHERE zone IS NOT NULL)"
-        return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_unsyncedRecord WHERE zone IS NOT NULL)")
     }
 
-    /// Notes that a record is too large to travel.
-    static func noteSize(_ db: Database, _ name: RecordName, zone: Int64) throws {
-        try note(db, .size, of: name, zone: zone)
-    }
-
-    /// Notes that a record's row keeps the bytes of a file.
-    static func noteFile(_ db: Database, _ name: RecordName, zone: Int64) throws {
-        try note(db, .file, of: name, zone: zone)
-    }
-
-    private static func note(
-        _ db: Database, _ reason: ReasonNumber, of name: RecordName, zone: Int64
-    ) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO grdb_sync_unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
-                """
-        ).execute(arguments: [name.recordType, name.description, zone, reason.rawValue])
+    /// Notes why a record stays here, or does not travel as its row has it.
+    static func note(_ db: Database, _ reason: ReasonNumber, of name: RecordName, zone: Int64) throws {
+        try db.executeCached(
+            """
+            INSERT OR REPLACE INTO grdb_sync_unsyncedRecord (recordType, recordName, zone, reason) VALUES (?, ?, ?, ?)
+            """, [name.recordType, name.description, zone, reason.rawValue])
         try notify(db)
     }
 
     /// Removes what is noted of a record.
     static func remove(_ db: Database, _ name: RecordName) throws {
-        try db.cachedStatement(
-            sql: "DELETE FROM grdb_sync_unsyncedRecord WHERE recordType = ? AND recordName = ?"
-        )
-        .execute(arguments: [name.recordType, name.description])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_unsyncedRecord WHERE recordType = ? AND recordName = ?",
+            [name.recordType, name.description])
         try notify(db)
     }
 

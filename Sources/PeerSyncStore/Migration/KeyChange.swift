@@ -202,8 +202,7 @@ struct KeyChange {
                 defaultSQL = isRandom ? form.randomSQL : "NULL"
                 if isRandom, !hasDefault { type += " DEFAULT \(form.randomSQL)" }
             } else if hasDefault {
-                defaultSQL = try newDefault(
-                    declared.defaultValueSQL ?? "NULL", of: holder)
+                defaultSQL = try newDefault(declared.defaultValueSQL ?? "NULL", of: holder)
             }
             let value = newKey(of: "former.\(column.sqlName)")
             try rebuild.change(column, to: type, value: value, defaultSQL: defaultSQL)

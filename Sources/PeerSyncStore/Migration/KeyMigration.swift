@@ -185,7 +185,7 @@ public enum KeyMigration {
         }
     }
 
-    static func error(_ message: String) -> RecordStoreError { RecordStoreError(.tableMismatch, message) }
+    static func error(_ message: String) -> RecordStoreError { .tableMismatch(message) }
 }
 
 extension KeyMigration.Form {

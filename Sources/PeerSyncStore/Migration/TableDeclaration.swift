@@ -60,9 +60,7 @@ struct TableDeclaration {
     /// - Returns: whether the statement declares the column.
     mutating func setType(of column: String, to type: String, defaultSQL: String? = nil) -> Bool {
         guard let item = items.first(where: { !Self.isTableConstraint($0) && $0.first!.isName(column) })
-        else {
-            return false
-        }
+        else { return false }
         let former = item.dropFirst().prefix { token in
             token.depth > 1 || !Self.columnConstraints.contains(where: token.isWord)
         }

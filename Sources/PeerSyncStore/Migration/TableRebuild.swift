@@ -27,8 +27,7 @@ struct TableRebuild {
     }
 
     private static func unreadable(_ table: String) -> RecordStoreError {
-        RecordStoreError(
-            .tableMismatch,
+        RecordStoreError.tableMismatch(
             "the declaration of the table \(table) cannot be changed with certainty: make the table anew yourself"
         )
     }

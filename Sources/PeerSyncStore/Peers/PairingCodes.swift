@@ -61,89 +61,23 @@ enum PairingCodes {
     struct Valid {
         let id: Int64
         let code: String
-        let attemptsLeft: Int
         let isBeingTried: Bool
-    }
-
-    static func show(
-        _ db: Database, _ code: String, until expires: Int64, attempts: Int, welcome: Welcome?
-    ) throws -> Int64 {
-        if let zone = welcome?.zone { _ = try Zones.find(db, named: zone) }
-        try db.execute(sql: "DELETE FROM grdb_sync_pairingCode")
-        try db.execute(
-            sql:
-                "INSERT INTO grdb_sync_pairingCode (code, expires, attemptsLeft, rights, zone) VALUES (?, ?, ?, ?, ?)",
-            arguments: [code, expires, attempts, welcome?.rights.rawValue, welcome?.zone])
-        let id = db.lastInsertedRowID
-        try SyncSettings.noteChanged(db)
-        return id
     }
 
     static func valid(_ db: Database, now: Int64) throws -> Valid? {
         try Row.fetchOne(
             db,
             sql: """
-                SELECT id, code, attemptsLeft, process, start FROM grdb_sync_pairingCode
+                SELECT id, code, process, start FROM grdb_sync_pairingCode
                 WHERE code <> '' AND attemptsLeft > 0 AND expires > ?
                 """, arguments: [now]
-        ).map { Valid(id: $0[0], code: $0[1], attemptsLeft: $0[2], isBeingTried: isBeingTried($0)) }
+        ).map { Valid(id: $0[0], code: $0[1], isBeingTried: isBeingTried($0)) }
     }
 
     /// Whether an attempt with the code of a row runs. A process that was killed in the middle of one leaves its number there.
-    private static func isBeingTried(_ row: Row) -> Bool {
+    static func isBeingTried(_ row: Row) -> Bool {
         guard let number = row["process"] as Int32? else { return false }
         return RunningProcess(number: number, start: row["start"]).isRunning
-    }
-
-    static func state(_ db: Database, _ id: Int64, now: Int64) throws -> PairingCodeState {
-        let name = try String.fetchOne(
-            db,
-            sql: """
-                SELECT peer.name FROM grdb_sync_pairingCode AS shown JOIN grdb_sync_peer AS peer ON peer.id = shown.peer
-                WHERE shown.id = ?
-                """, arguments: [id])
-        if let name { return .paired(name) }
-        // The last attempt may still succeed.
-        let row = try Row.fetchOne(
-            db, sql: "SELECT attemptsLeft, expires, process, start FROM grdb_sync_pairingCode WHERE id = ?",
-            arguments: [id])
-        guard let row else { return .over }
-        let left: Int = row[0]
-        if isBeingTried(row) { return .shown(attemptsLeft: left + 1) }
-        return left > 0 && row[1] > now ? .shown(attemptsLeft: left) : .over
-    }
-
-    /// Counts an attempt that begins now.
-    static func begin(_ db: Database, _ id: Int64) throws {
-        let current = RunningProcess.current
-        try db.execute(
-            sql: """
-                UPDATE grdb_sync_pairingCode SET attemptsLeft = attemptsLeft - 1, process = ?, start = ? WHERE id = ?
-                """, arguments: [current.number, current.start, id])
-    }
-
-    /// Ends an attempt.
-    ///
-    /// - Returns: how many are left; 0 if another code is shown since then.
-    static func end(_ db: Database, _ id: Int64, succeeded: Bool) throws -> Int {
-        try db.execute(
-            sql: """
-                UPDATE grdb_sync_pairingCode SET process = NULL, start = NULL,
-                    attemptsLeft = CASE WHEN ?2 THEN 0 ELSE attemptsLeft END,
-                    code = CASE WHEN ?2 OR attemptsLeft = 0 THEN '' ELSE code END
-                WHERE id = ?1
-                """, arguments: [id, succeeded])
-        let left =
-            try Int.fetchOne(
-                db, sql: "SELECT attemptsLeft FROM grdb_sync_pairingCode WHERE id = ?", arguments: [id]) ?? 0
-        if left == 0 { try SyncSettings.noteChanged(db) }
-        return left
-    }
-
-    /// Takes a code back.
-    static func remove(_ db: Database, _ id: Int64) throws {
-        try db.execute(sql: "DELETE FROM grdb_sync_pairingCode WHERE id = ?", arguments: [id])
-        if db.changesCount > 0 { try SyncSettings.noteChanged(db) }
     }
 
     /// Gives a machine what the owner of this one has said when they showed the code.
@@ -171,28 +105,5 @@ enum PairingCodes {
             try Zones.setRights(db, peer: peer.id, zone: zone.row, only == zone.name ? rights : .none)
         }
         return Welcome(rights, in: only)
-    }
-
-    // MARK: Listeners
-
-    /// The ports on which processes of this machine listen for this store.
-    static func listeners(_ db: Database) throws -> [Int] {
-        try Row.fetchAll(db, sql: "SELECT process, start, port FROM grdb_sync_listener ORDER BY port")
-            .filter { RunningProcess(number: $0[0], start: $0[1]).isRunning }.map { $0[2] }
-    }
-
-    static func setListening(_ db: Database, on port: Int, _ isListening: Bool) throws {
-        let current = RunningProcess.current
-        for row in try Row.fetchAll(db, sql: "SELECT process, start FROM grdb_sync_listener") {
-            let process = RunningProcess(number: row[0], start: row[1])
-            guard !process.isRunning else { continue }
-            try db.execute(
-                sql: "DELETE FROM grdb_sync_listener WHERE process = ?", arguments: [process.number])
-        }
-        try db.execute(
-            sql: isListening
-                ? "INSERT OR REPLACE INTO grdb_sync_listener (process, start, port) VALUES (?1, ?2, ?3)"
-                : "DELETE FROM grdb_sync_listener WHERE process = ?1 AND ?2 IS ?2 AND port = ?3",
-            arguments: [current.number, current.start, port])
     }
 }

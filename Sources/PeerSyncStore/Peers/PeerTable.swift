@@ -46,8 +46,7 @@ enum PeerTable {
     private static let everything = "SELECT *, \(isAwaiting) AS awaitsChanges FROM grdb_sync_peer AS machine"
 
     static func isAnyAwaiting(_ db: Database) throws -> Bool {
-        let sql = "SELECT EXISTS (SELECT 1 FROM grdb_sync_peer AS machine WHERE \(isAwaiting))"
-        return try Bool.fetchOne(db.cachedStatement(sql: sql)) ?? false
+        try db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM grdb_sync_peer AS machine WHERE \(isAwaiting))")
     }
 
     /// SQL for whether a peer lacks `known`, a row of `grdb_sync_remoteRecord`, whatever it has acknowledged: this store does not
@@ -72,15 +71,12 @@ enum PeerTable {
     }
 
     static func isPresent(_ db: Database, _ id: Int64) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT 1 FROM grdb_sync_peer WHERE id = ?"), arguments: [id])
-            ?? false
+        try db.fetchBoolCached("SELECT 1 FROM grdb_sync_peer WHERE id = ?", [id])
     }
 
     static func find(_ db: Database, key: [UInt8]) throws -> Peer? {
         try Row.fetchOne(
-            db.cachedStatement(sql: "\(everything) WHERE publicKey = ?"),
-            arguments: [Data(key)]
+            db.cachedStatement(sql: "\(everything) WHERE publicKey = ?"), arguments: [Data(key)]
         ).map { try peer(db, $0) }
     }
 
@@ -115,11 +111,9 @@ enum PeerTable {
         let formerID = try Int64.fetchOne(
             db.cachedStatement(sql: "DELETE FROM grdb_sync_formerPeer WHERE publicKey = ? RETURNING id"),
             arguments: [Data(key)])
-        try db.cachedStatement(
-            sql:
-                "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt, introducedBy) VALUES (?, ?, ?, ?, ?)"
-        ).execute(
-            arguments: [formerID, Data(key), unique, pairedAt, introducer.map { Data($0) }])
+        try db.executeCached(
+            "INSERT INTO grdb_sync_peer (id, publicKey, name, pairedAt, introducedBy) VALUES (?, ?, ?, ?, ?)",
+            [formerID, Data(key), unique, pairedAt, introducer.map { Data($0) }])
         return try find(db, key: key)!
     }
 
@@ -138,8 +132,8 @@ enum PeerTable {
 
     /// Whether a user of this machine has ended the pairing with the machine of that key, and nobody has paired it again.
     static func isForgotten(_ db: Database, key: [UInt8]) throws -> Bool {
-        let sql = "SELECT 1 FROM grdb_sync_formerPeer WHERE publicKey = ? AND removedBy IS NULL"
-        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(key)]) ?? false
+        try db.fetchBoolCached(
+            "SELECT 1 FROM grdb_sync_formerPeer WHERE publicKey = ? AND removedBy IS NULL", [Data(key)])
     }
 
     /// Ends a pairing. The store keeps what it knows of the machine's records and tokens: the machine may come back
@@ -186,44 +180,39 @@ enum PeerTable {
     /// may apply an older batch last. Without a token the store begins anew: it reads logs from their beginning, and passes over nothing.
     static func setReceived(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken?) throws {
         if token == nil || token == .start { try MailboxTables.forgetReadings(db, of: peer, in: zone) }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
-                VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (peer, zone) DO UPDATE SET
-                    receivedGeneration = excluded.receivedGeneration,
-                    receivedSequence = excluded.receivedSequence,
-                    receivedHorizon = excluded.receivedHorizon,
-                    comparedSequence = iif(excluded.receivedSequence = 0, 0, comparedSequence)
-                WHERE receivedGeneration IS NOT excluded.receivedGeneration
-                    OR receivedSequence <= excluded.receivedSequence
-                """
-        ).execute(arguments: [
-            peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0,
-        ])
+        try db.executeCached(
+            """
+            INSERT INTO grdb_sync_peerZone (peer, zone, receivedGeneration, receivedSequence, receivedHorizon)
+            VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (peer, zone) DO UPDATE SET
+                receivedGeneration = excluded.receivedGeneration,
+                receivedSequence = excluded.receivedSequence,
+                receivedHorizon = excluded.receivedHorizon,
+                comparedSequence = iif(excluded.receivedSequence = 0, 0, comparedSequence)
+            WHERE receivedGeneration IS NOT excluded.receivedGeneration
+                OR receivedSequence <= excluded.receivedSequence
+            """, [peer, zone, token.map { Data($0.generation) }, token?.sequence ?? 0, token?.horizon ?? 0])
     }
 
     /// Notes that the two compare everything, and that the peer goes on after a token: it does not tell what it had deleted before.
     ///
     /// In the middle of a session the peer goes on where it was, and has told all of that.
     static func noteCompared(_ db: Database, peer: Int64, zone: Int64, _ token: ChangeToken) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_peerZone (peer, zone, comparedSequence) VALUES (?1, ?2, ?3)
-                ON CONFLICT (peer, zone) DO UPDATE SET comparedSequence = MAX(comparedSequence, ?3)
-                WHERE receivedGeneration IS NOT ?4 OR receivedSequence <> ?3
-                """
-        ).execute(arguments: [peer, zone, token.sequence, Data(token.generation)])
+        try db.executeCached(
+            """
+            INSERT INTO grdb_sync_peerZone (peer, zone, comparedSequence) VALUES (?1, ?2, ?3)
+            ON CONFLICT (peer, zone) DO UPDATE SET comparedSequence = MAX(comparedSequence, ?3)
+            WHERE receivedGeneration IS NOT ?4 OR receivedSequence <> ?3
+            """, [peer, zone, token.sequence, Data(token.generation)])
     }
 
     /// Notes that this store has read all of a peer's changes up to a number, deletions among them.
     static func noteRead(_ db: Database, peer: Int64, zone: Int64, upTo sequence: Int64) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE grdb_sync_peerZone SET comparedSequence = 0
-                WHERE peer = ? AND zone = ? AND comparedSequence <= ?
-                """
-        ).execute(arguments: [peer, zone, sequence])
+        try db.executeCached(
+            """
+            UPDATE grdb_sync_peerZone SET comparedSequence = 0
+            WHERE peer = ? AND zone = ? AND comparedSequence <= ?
+            """, [peer, zone, sequence])
     }
 
     /// Takes all received tokens for those of comparisons: nobody knows which are. What this store has passed over in mailboxes by
@@ -253,13 +242,12 @@ enum PeerTable {
     static func setAcknowledged(
         _ db: Database, peer: Int64, zone: Int64, _ sequence: Int64, mayGoBack: Bool
     ) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
-                ON CONFLICT (peer, zone) DO UPDATE SET acknowledgedSequence = excluded.acknowledgedSequence
-                WHERE ? OR acknowledgedSequence < excluded.acknowledgedSequence
-                """
-        ).execute(arguments: [peer, zone, sequence, mayGoBack])
+        try db.executeCached(
+            """
+            INSERT INTO grdb_sync_peerZone (peer, zone, acknowledgedSequence) VALUES (?, ?, ?)
+            ON CONFLICT (peer, zone) DO UPDATE SET acknowledgedSequence = excluded.acknowledgedSequence
+            WHERE ? OR acknowledgedSequence < excluded.acknowledgedSequence
+            """, [peer, zone, sequence, mayGoBack])
         try db.notifyIfChanged("grdb_sync_peerZone")
     }
 

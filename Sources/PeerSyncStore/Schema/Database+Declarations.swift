@@ -13,8 +13,7 @@ extension Database {
             arguments: [table])
         var names: Set<String> = []
         if let twin = columns.first(where: { !names.insert($0.name).inserted }) {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the table \(table) has two columns “\(twin.name)”, which differ only in how their letters are composed of "
                     + "Unicode's characters: rename one")
         }
@@ -23,9 +22,8 @@ extension Database {
 
     /// Whether a table is declared STRICT.
     func isStrict(_ table: String) throws -> Bool {
-        try Bool.fetchOne(
-            cachedStatement(sql: "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?"),
-            arguments: [table]) ?? false
+        try fetchBoolCached(
+            "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?", [table])
     }
 
     /// The statement that created a table: SQLite shows some of what it says nowhere else. Empty when it cannot be read.
@@ -80,6 +78,23 @@ struct DeclaredIndex {
         zip(columns.compactMap(\.self), collations).map { column, collation in
             "\(row)\(column.sqlName) = \(value(column)) COLLATE \(collation.sqlName)"
         }.joined(separator: " AND ")
+    }
+}
+
+extension Database {
+    /// Executes a statement that runs often: the connection keeps it compiled.
+    func executeCached(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// Whether the first value of a query that runs often is true; false if there is none.
+    func fetchBoolCached(_ sql: String, _ arguments: StatementArguments = []) throws -> Bool {
+        try Bool.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? false
+    }
+
+    /// The number that a query that runs often counts; 0 if it finds no row.
+    func fetchCountCached(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? 0
     }
 }
 

@@ -52,8 +52,7 @@ struct RecordKey: Sendable {
     }
 
     private static func missingKey(_ type: RecordType) -> RecordStoreError {
-        RecordStoreError(
-            .tableMismatch,
+        RecordStoreError.tableMismatch(
             "the table \(type.table) has no primary key, so its rows have no name on other machines: declare one"
         )
     }
@@ -63,8 +62,7 @@ struct RecordKey: Sendable {
     {
         // Where the store has synced such a table, and nobody has made it anew since, the names of its records were made of a BLOB.
         guard try !column.type.isEmpty || !CaptureTriggers.names(db, onTable: type.table).isEmpty else {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the key column \(type.table).\(column.name) is declared without a type, so only rows with a BLOB there "
                     + "would have a name on other machines, and the others would stay here: declare it TEXT, BLOB or INTEGER"
             )
@@ -75,13 +73,11 @@ struct RecordKey: Sendable {
         case .integer: return .integer
         case .real, .numeric:
             if column.type.uppercased() == "ANY", try db.isStrict(type.table) {
-                throw RecordStoreError(
-                    .tableMismatch,
+                throw RecordStoreError.tableMismatch(
                     "the key column \(type.table).\(column.name) is declared ANY, so the text 1 and the number 1 could be "
                         + "two rows, and their records would have one name: declare it TEXT, BLOB or INTEGER")
             }
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the key column \(type.table).\(column.name) is declared \(column.type), which SQLite converts: declare it "
                     + "TEXT, BLOB or INTEGER")
         }

@@ -14,10 +14,7 @@ extension DeleteRule {
 
     /// The rule whose ``foreignKeyAction`` a table declares; nil if it is another action.
     init?(foreignKeyAction action: String) {
-        guard let rule = Self.allCases.first(where: { $0.foreignKeyAction == action })
-        else {
-            return nil
-        }
+        guard let rule = Self.allCases.first(where: { $0.foreignKeyAction == action }) else { return nil }
         self = rule
     }
 }
@@ -94,8 +91,7 @@ public struct RecordSchema: Sendable {
     private static func checkLength(of what: String, _ name: String) throws {
         let count = name.utf8.count
         guard count > RecordName.maximumTypeLength else { return }
-        throw RecordStoreError(
-            .invalidSchema,
+        throw RecordStoreError.invalidSchema(
             "\(what) cannot be synced: its name takes \(count) bytes in records, where a character that is no letter of ASCII, "
                 + "no digit and no _ takes four and more, and \(RecordName.maximumTypeLength) are the most: shorten it, or "
                 + "leave it out of sync")
@@ -104,14 +100,12 @@ public struct RecordSchema: Sendable {
     private func validate() throws {
         // By the tables' names: SQLite tells two apart that Swift, and so this library, takes for one.
         guard Set(types.map(\.table)).count == types.count else {
-            throw RecordStoreError(
-                .invalidSchema,
+            throw RecordStoreError.invalidSchema(
                 "a schema lists each table once, and no two whose names differ only in how letters are composed"
             )
         }
         for (name, types) in Dictionary(grouping: types, by: \.name) where types.count > 1 {
-            throw RecordStoreError(
-                .invalidSchema,
+            throw RecordStoreError.invalidSchema(
                 "\(types[0].table) and \(types[1].table) both have the name \(name) in records: only one of them can have been it"
             )
         }
@@ -121,35 +115,31 @@ public struct RecordSchema: Sendable {
                 try Self.checkLength(of: "the column \(type.table).\(field.column)", field.name)
             }
             guard (1...RecordType.maximumFieldCount).contains(type.fields.count) else {
-                throw RecordStoreError(
-                    .invalidSchema,
+                throw RecordStoreError.invalidSchema(
                     "\(type.table) has \(type.fields.count) fields; 1 to \(RecordType.maximumFieldCount) can be synced"
                 )
             }
             guard Set(type.fields.map(\.column)).count == type.fields.count else {
-                throw RecordStoreError(.invalidSchema, "\(type.table) lists a field twice")
+                throw RecordStoreError.invalidSchema("\(type.table) lists a field twice")
             }
             for (name, fields) in Dictionary(grouping: type.fields, by: \.name) where fields.count > 1 {
-                throw RecordStoreError(
-                    .invalidSchema,
+                throw RecordStoreError.invalidSchema(
                     "\(type.table).\(fields[0].column) and \(fields[1].column) both have the name \(name) in records: only "
                         + "one of them can have been it")
             }
             if let reserved = type.fieldNames.first(where: RecordField.reservedNames.contains) {
-                throw RecordStoreError(
-                    .invalidSchema, "\(type.table).\(reserved) is kept by the engine itself")
+                throw RecordStoreError.invalidSchema("\(type.table).\(reserved) is kept by the engine itself")
             }
         }
         for relationship in relationships {
             let place = "\(typesByName[relationship.recordType]!.table).\(relationship.column)"
             guard typesByName[relationship.target] != nil else {
-                throw RecordStoreError(
-                    .invalidSchema,
+                throw RecordStoreError.invalidSchema(
                     "\(place) refers to \(NameEncoding.name(of: relationship.target)), which the schema does not have"
                 )
             }
             guard !relationship.isRequired || relationship.rule.needsTarget else {
-                throw RecordStoreError(.invalidSchema, "\(place) is required, so it cannot be nullified")
+                throw RecordStoreError.invalidSchema("\(place) is required, so it cannot be nullified")
             }
         }
     }

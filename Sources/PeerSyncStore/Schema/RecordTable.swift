@@ -43,7 +43,7 @@ final class RecordTable: Sendable {
         let declared = try db.declaredColumns(of: type.table)
         let declarations = Dictionary(uniqueKeysWithValues: declared.map { ($0.name, $0.type) })
         guard let key = keys[type.name] else {
-            throw RecordStoreError(.tableMismatch, "the table \(type.table) has no key")
+            throw RecordStoreError.tableMismatch("the table \(type.table) has no key")
         }
         self.type = type
         self.key = key
@@ -175,7 +175,7 @@ final class RecordTable: Sendable {
 
     /// The number of rows.
     func count(_ db: Database) throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT COUNT(*) FROM \(sqlName)")) ?? 0
+        try db.fetchCountCached("SELECT COUNT(*) FROM \(sqlName)")
     }
 
     /// Passes the name of each row to `body`, in the order of the keys. Leaves out rows whose key has no name.

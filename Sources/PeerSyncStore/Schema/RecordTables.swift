@@ -16,8 +16,7 @@ struct RecordTables: Sendable {
     /// Reads the tables' declarations of columns.
     init(_ schema: RecordSchema, _ db: Database) throws {
         self.schema = schema
-        let keys = try Dictionary(
-            uniqueKeysWithValues: schema.types.map { ($0.name, try RecordKey($0, db)) })
+        let keys = try Dictionary(uniqueKeysWithValues: schema.types.map { ($0.name, try RecordKey($0, db)) })
         self.keys = keys
         byType = try Dictionary(
             uniqueKeysWithValues: schema.types.map {

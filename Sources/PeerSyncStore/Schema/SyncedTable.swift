@@ -111,7 +111,7 @@ private struct DeclaredTable {
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
             arguments: [table.name])
         guard let name else {
-            throw RecordStoreError(.tableMismatch, "the database has no table \(table.name)")
+            throw RecordStoreError.tableMismatch("the database has no table \(table.name)")
         }
         self.name = name
         let generated = try TableCheck.generatedColumns(db, name)
@@ -124,7 +124,7 @@ private struct DeclaredTable {
         let missing = table.dates.union(table.files).union(table.local).union(table.formerColumns.keys)
             .subtracting(columns.map(\.name))
         if let column = missing.min() {
-            throw RecordStoreError(.tableMismatch, "the table \(name) has no column \(column)")
+            throw RecordStoreError.tableMismatch("the table \(name) has no column \(column)")
         }
         try checkOptions()
     }
@@ -146,8 +146,8 @@ private struct DeclaredTable {
                     nil
                 }
             if let reason {
-                throw RecordStoreError(
-                    .invalidSchema, "\(name).\(column) cannot be listed as a date, a file or local: \(reason)"
+                throw RecordStoreError.invalidSchema(
+                    "\(name).\(column) cannot be listed as a date, a file or local: \(reason)"
                 )
             }
         }
@@ -155,15 +155,13 @@ private struct DeclaredTable {
         if let column = renamed.first(where: {
             table.local.contains($0) || kept.subtracting(references).contains($0)
         }) {
-            throw RecordStoreError(
-                .invalidSchema,
+            throw RecordStoreError.invalidSchema(
                 "\(name).\(column) cannot be listed with a former name: its name is in no record, so nothing depends on it"
             )
         }
         let date = columns.first { $0.name == RecordTable.modificationDate }
         if let date, !RecordTable.isModificationDate(date), !table.local.contains(date.name) {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "\(name).modificationDate is declared \(date.type), and sync keeps a text in a column of that name: declare it "
                     + "TEXT, or list it as local")
         }
@@ -200,22 +198,19 @@ private struct DeclaredTable {
         guard let foreignKey = keys.first else { return nil }
         let place = "\(name).\(column.name)"
         guard keys.count == 1, foreignKeys.count(where: { $0.id == foreignKey.id }) == 1 else {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "\(place) belongs to several foreign keys, or to one of several columns: sync follows references of one column, "
                     + "so give the table \(foreignKey.target) a key of one column, or declare it ON DELETE SET NULL and keep it local"
             )
         }
         let target = tables.first { $0.name.lowercased() == foreignKey.target.lowercased() }
         guard let target else {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "\(place) refers to the table \(foreignKey.target), which is not synced: list that table, too, or keep the "
                     + "column local")
         }
         guard let rule = DeleteRule(foreignKeyAction: foreignKey.action) else {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "\(place) is declared ON DELETE \(foreignKey.action), which sync does not have: declare it CASCADE, SET NULL "
                     + "or NO ACTION")
         }

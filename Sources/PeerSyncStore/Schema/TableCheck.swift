@@ -15,11 +15,10 @@ enum TableCheck {
             ),
             arguments: [type.table])
         guard let kind else {
-            throw RecordStoreError(.tableMismatch, "the database has no table \(type.table)")
+            throw RecordStoreError.tableMismatch("the database has no table \(type.table)")
         }
         guard kind == "table", !type.table.hasPrefix(MetadataTables.prefix) else {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "\(type.table) is no table that can be synced: it is virtual, or one of the engine's")
         }
         let columns = Dictionary(
@@ -27,13 +26,12 @@ enum TableCheck {
         let generated = try generatedColumns(db, type.table)
         let fields = type.fields.map(\.column)
         if let name = fields.first(where: generated.contains) {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the column \(type.table).\(name) is generated, so nothing can be written there: leave it out of the fields"
             )
         }
         for name in fields where columns[name] == nil {
-            throw RecordStoreError(.tableMismatch, "the table \(type.table) has no column \(name)")
+            throw RecordStoreError.tableMismatch("the table \(type.table) has no column \(name)")
         }
         if hasAssets { try checkFiles(db, type, columns) }
         let key = try RecordKey(type, db)
@@ -54,8 +52,7 @@ enum TableCheck {
         for field in type.fields where field.kind == .asset {
             let declared = columns[field.column]?.type ?? ""
             guard !["TEXT", "ANY"].contains(declared.uppercased()) else { continue }
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the column \(type.table).\(field.column) holds the description of a file, a text, and STRICT lets no text into "
                     + "a column of \(declared): declare it ANY")
         }
@@ -73,8 +70,7 @@ enum TableCheck {
             arguments: [type.table]
         ).first { synced.contains($0) && !references.contains($0) }
         if let column {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the column \(type.table).\(column) is a foreign key: list it among the fields as a reference"
             )
         }
@@ -96,8 +92,7 @@ enum TableCheck {
             guard action != "SET NULL" || isNotNull, action != "CASCADE" || other != nil else { continue }
             let empties = isNotNull ? "without NOT NULL and ON DELETE SET NULL" : "ON DELETE SET NULL"
             let ways = other != nil ? "\(empties), or sync the column" : "ON DELETE CASCADE, or \(empties)"
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the column \(table).\(column) refers to \(type.table) and is not synced, so it would keep others from deleting "
                     + "there, or take rows along: declare it \(ways)")
         }
@@ -111,8 +106,7 @@ enum TableCheck {
         guard let target = target?.lowercased(), !keyColumns.contains(target),
             let written = type.fields.map(\.column).first(where: { $0.lowercased() == target })
         else { return }
-        throw RecordStoreError(
-            .tableMismatch,
+        throw RecordStoreError.tableMismatch(
             "the column \(column) refers to \(type.table).\(written) and is not synced, so it would keep others from changing "
                 + "that: let it refer to the key of \(type.table)")
     }
@@ -127,8 +121,7 @@ enum TableCheck {
         let isRowID = declared.uppercased() == "INTEGER" && table?["wr"] != 1
         let isOfOtherType = table?["strict"] == 1 && !["TEXT", "ANY"].contains(declared.uppercased())
         guard !isRowID, !isOfOtherType else {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the column \(type.table).recordName must be TEXT, not \(declared): it holds names such as "
                     + "“\(type.name)\(RecordName.separator)1”")
         }
@@ -138,8 +131,7 @@ enum TableCheck {
     private static func checkKey(_ type: RecordType, _ key: RecordKey) throws {
         let isNumber = key.columns.map(\.kind) == [.integer]
         if isNumber, !type.areNumbersShared {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the key \(type.table).\(key.columns[0].name) is an INTEGER, and two machines that are offline give the same number to different "
                     + "rows: use a UUID, or say that the numbers come from outside and mean the same on every machine "
                     + "(areNumbersShared)")
@@ -155,8 +147,7 @@ enum TableCheck {
                     WHERE list.origin = 'pk' AND part.key = 1 AND part.coll <> 'BINARY' COLLATE NOCASE
                     """), arguments: [type.table])
         guard let column else { return }
-        throw RecordStoreError(
-            .tableMismatch,
+        throw RecordStoreError.tableMismatch(
             "the key column \(type.table).\(column["name"] as String) is declared COLLATE \(column["coll"] as String), which "
                 + "takes different texts for the same key: leave the collation out, and put it into your queries"
         )
@@ -177,17 +168,16 @@ enum TableCheck {
             let isInKey = key.columns.contains { $0.name == relationship.column }
             guard isInKey || columns[relationship.column]?.isNotNull == relationship.isRequired else {
                 let needed = relationship.isRequired ? "NOT NULL" : "without NOT NULL"
-                throw RecordStoreError(
-                    .tableMismatch, "the column \(column) must be \(needed), as the schema says")
+                throw RecordStoreError.tableMismatch(
+                    "the column \(column) must be \(needed), as the schema says")
             }
             guard !isInKey || relationship.isRequired else {
-                throw RecordStoreError(
-                    .invalidSchema, "\(column) belongs to the key, so the reference is required")
+                throw RecordStoreError.invalidSchema(
+                    "\(column) belongs to the key, so the reference is required")
             }
             let target = try RecordKey.columnNames(db, targetTable)
             guard target.count == 1 else {
-                throw RecordStoreError(
-                    .tableMismatch,
+                throw RecordStoreError.tableMismatch(
                     "\(column) refers to \(targetTable), whose key has \(target.count) columns: give that table a "
                         + "key of one column")
             }
@@ -195,8 +185,7 @@ enum TableCheck {
             let targets = try db.declaredColumns(of: targetTable).first { $0.name == target[0] }
             let keyAffinity = ColumnAffinity(declaredType: targets?.type ?? "")
             guard own == keyAffinity || own == .blob || target[0] == RecordKey.nameColumn else {
-                throw RecordStoreError(
-                    .tableMismatch,
+                throw RecordStoreError.tableMismatch(
                     "the column \(column) is declared \(columns[relationship.column]?.type ?? ""), and the key to which it "
                         + "refers \(targets?.type ?? ""): SQLite would convert its values, so declare both alike"
                 )
@@ -208,8 +197,7 @@ enum TableCheck {
                 [nil, target[0].lowercased()].contains((declared["to"] as String?)?.lowercased()),
                 declared["on_delete"] == relationship.rule.foreignKeyAction
             else {
-                throw RecordStoreError(
-                    .tableMismatch,
+                throw RecordStoreError.tableMismatch(
                     "the column \(column) must be declared REFERENCES \(targetTable) (\(target[0])) "
                         + "ON DELETE \(relationship.rule.foreignKeyAction)")
             }
@@ -227,8 +215,7 @@ enum TableCheck {
     private static func checkLocalColumns(
         _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], _ key: RecordKey
     ) throws {
-        let synced = Set(
-            key.columns.map(\.name) + type.fields.map(\.column))
+        let synced = Set(key.columns.map(\.name) + type.fields.map(\.column))
         let generated = try generatedColumns(db, type.table)
         let local = columns.values.filter { !synced.contains($0.name) && !generated.contains($0.name) }
             .sorted { $0.name < $1.name }
@@ -236,8 +223,7 @@ enum TableCheck {
             db.cachedStatement(sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)"),
             arguments: [type.table])
         if let column = local.first(where: { foreign.contains($0.name) && hasDefault($0) }) {
-            throw RecordStoreError(
-                .tableMismatch,
+            throw RecordStoreError.tableMismatch(
                 "the column \(type.table).\(column.name) is a foreign key, has a DEFAULT and is not synced, so no record of "
                     + "another machine could be written without the row to which that leads: sync it, or let it be NULL by "
                     + "default")
@@ -246,8 +232,7 @@ enum TableCheck {
         guard let name = needy?.name else { return }
         let ways =
             foreign.contains(name) ? "sync it, or allow NULL" : "sync it, give it a DEFAULT, or allow NULL"
-        throw RecordStoreError(
-            .tableMismatch,
+        throw RecordStoreError.tableMismatch(
             "the column \(type.table).\(name) is NOT NULL, has no DEFAULT and is not synced, so no record of another machine "
                 + "could be written: \(ways)")
     }
@@ -266,8 +251,7 @@ enum TableCheck {
         let indexes = try db.declaredUniqueIndexes(of: type.table).filter { !$0.covers(key) }
         guard !type.holdsDuplicates else {
             guard !indexes.isEmpty else {
-                throw RecordStoreError(
-                    .invalidSchema,
+                throw RecordStoreError.invalidSchema(
                     "\(type.table) has no UNIQUE index beside its key, so no duplicates of it can be held: leave holdsDuplicates out"
                 )
             }
@@ -278,8 +262,7 @@ enum TableCheck {
         let synced = try keyColumns.union(type.fields.map(\.column)).union(generatedColumns(db, type.table))
         let column = indexes.lazy.flatMap(\.columns).first { $0.map(synced.contains) ?? true }
         guard let column else { return }
-        throw RecordStoreError(
-            .invalidSchema,
+        throw RecordStoreError.invalidSchema(
             "\(type.table).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
                 + "offline may both choose the same value, and neither could then take the other's record: have the later "
                 + "one held (holdsDuplicates), drop UNIQUE, make the column the key, or leave it out of sync")
@@ -299,8 +282,7 @@ enum TableCheck {
         // An older version of the app sends no value, and the row then has one that its record does not tell.
         let isFilled = names.contains { hasDefault(columns[$0]) }
         guard isOfFields, !keyColumns.isSuperset(of: names), isBuiltIn, !isFilled, !index.isPartial else {
-            throw RecordStoreError(
-                .invalidSchema,
+            throw RecordStoreError.invalidSchema(
                 "duplicates in \(type.table) cannot be held: the UNIQUE index \(index.name) has a WHERE, an "
                     + "expression, a column that is not synced or has a DEFAULT, a collation of the app, or only columns of "
                     + "the key")
@@ -320,16 +302,13 @@ enum TableCheck {
             where reference.rule.needsTarget || unique.contains(reference.column) {
                 let first = first ?? reference
                 guard reference.target != type.name else {
-                    throw RecordStoreError(
-                        .invalidSchema,
+                    throw RecordStoreError.invalidSchema(
                         "duplicates in \(type.table) cannot be held, because its records may need others of them, by "
                             + "\(first.column): it would not be certain which are shown; declare that reference ON DELETE SET "
                             + "NULL and leave it out of UNIQUE, or drop UNIQUE")
                 }
                 guard visited.insert(reference.target).inserted, let target = schema.type(reference.target)
-                else {
-                    continue
-                }
+                else { continue }
                 waiting.append((target, first))
             }
         }

@@ -35,8 +35,7 @@ public struct StoreClock: Sendable {
         let limit = now + Self.bounded(allowedSkew)
         let newest = try StoredClock.load(db).last.milliseconds
         let future = newest > limit ? try futureStamps(db, after: limit) : FutureStamps()
-        return ClockReport(
-            now: now, newest: newest, records: future.names.count, needsRepair: newest > limit)
+        return ClockReport(now: now, newest: newest, records: future.names.count, needsRepair: newest > limit)
     }
 
     private static func bounded(_ skew: Int64) -> Int64 { min(max(0, skew), maximumSkew) }

@@ -30,11 +30,10 @@ final class StoreSoundness: Sendable {
 
     /// - Parameter zone: the zone of the records to write.
     func holds(_ db: Database, in zone: Int64) throws -> Bool {
-        guard try Bool.fetchOne(db.cachedStatement(sql: "PRAGMA foreign_keys")) == true else { return false }
+        guard try db.fetchBoolCached("PRAGMA foreign_keys") else { return false }
         let moment = try Moment(db, zone)
         if known.withLock({ $0 == moment }) { return true }
-        return try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord)")) ?? false
+        return try db.fetchBoolCached("SELECT NOT EXISTS (SELECT 1 FROM grdb_sync_remoteRecord)")
     }
 
     /// Notes that the open transaction has only put sound records of that zone into the store.

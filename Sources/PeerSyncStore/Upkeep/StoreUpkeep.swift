@@ -70,7 +70,7 @@ public struct StoreUpkeep: Sendable {
         var rowsSeen: [String: Int] = [:]
         let total = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM grdb_sync_remoteRecord") ?? 0
         var done = 0
-        try RecordScan(db, store.tables).readAll { record in
+        try RecordScan(db: db, tables: store.tables).readAll { record in
             done += 1
             if done.isMultiple(of: 1000) { progress(done, total) }
             if let table = record.joinedTable { rowsSeen[table.type.name, default: 0] += 1 }
@@ -178,7 +178,7 @@ public struct StoreUpkeep: Sendable {
         for finding in found.findings where finding.kind == .tooLarge {
             let name = try RecordName(finding.name)
             guard let zone = try Zones.row(db, of: finding.name) else { continue }
-            try UnsyncedRecords.noteSize(db, name, zone: zone)
+            try UnsyncedRecords.note(db, .size, of: name, zone: zone)
         }
         let findings = found.findings.filter(\.kind.isMendable)
         guard !findings.isEmpty || !found.areDigestsEqual else { return found }
@@ -233,14 +233,11 @@ public struct StoreUpkeep: Sendable {
 
     /// Saves records anew, with their references that no row shows, and their files.
     private func reindex(_ db: Database, _ findings: [StoreCheck.Finding]) throws {
-        let set = WorkingSet(db, store.tables)
         for finding in findings {
             try HeldReferenceTable.remove(db, of: finding.name)
             try AssetTable.remove(db, of: finding.name)
-            guard let name = try? RecordName(finding.name) else { continue }
-            try set.known(name)?.treatment = .saveAnew
         }
-        _ = try set.save(generation: store.generation)
+        try store.save(db, findings.compactMap { try? RecordName($0.name) }, as: .saveAnew)
     }
 
     /// The stamp for a row that sync has missed.

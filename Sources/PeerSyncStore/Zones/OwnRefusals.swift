@@ -24,37 +24,33 @@ enum OwnRefusals {
     ) throws {
         if try isAny(db, peer: peer, zone: zone) {
             for state in states {
-                try db.cachedStatement(
-                    sql: "DELETE FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ? AND recordName = ?"
-                ).execute(arguments: [peer, zone, state.name.description])
+                try db.executeCached(
+                    "DELETE FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ? AND recordName = ?",
+                    [peer, zone, state.name.description])
             }
         }
         guard !refused.isEmpty else { return }
         let deleted = Set(states.filter(\.isDeleted).map(\.name))
         for (reason, names) in refused where reason != .readOnly {
             for name in names where reason != .otherZone || !deleted.contains(name) {
-                try db.cachedStatement(
-                    sql:
-                        "INSERT OR REPLACE INTO grdb_sync_ownRefusal (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
-                ).execute(arguments: [peer, zone, name.description, reason.rawValue])
+                try db.executeCached(
+                    "INSERT OR REPLACE INTO grdb_sync_ownRefusal (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)",
+                    [peer, zone, name.description, reason.rawValue])
             }
         }
     }
 
     /// Mostly the store has refused nothing.
     private static func isAny(_ db: Database, peer: Int64, zone: Int64) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?)"),
-            arguments: [peer, zone]) ?? false
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_ownRefusal WHERE peer = ? AND zone = ?)", [peer, zone])
     }
 
     /// Forgets what the store has refused of a peer, or of all: their records come again.
     static func forget(_ db: Database, of peer: Int64? = nil, in zone: Int64? = nil) throws {
-        try db.cachedStatement(
-            sql:
-                "DELETE FROM grdb_sync_ownRefusal WHERE (?1 IS NULL OR peer = ?1) AND (?2 IS NULL OR zone = ?2)"
-        ).execute(arguments: [peer, zone])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_ownRefusal WHERE (?1 IS NULL OR peer = ?1) AND (?2 IS NULL OR zone = ?2)",
+            [peer, zone])
     }
 
     /// What the store has refused of a peer, by name.
@@ -73,9 +69,7 @@ enum OwnRefusals {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT recordName, reason \(still) ORDER BY recordName LIMIT ?4"),
             arguments: [peer, zone, reason, limit])
-        let count =
-            try Int.fetchOne(
-                db.cachedStatement(sql: "SELECT COUNT(*) \(still)"), arguments: [peer, zone, reason]) ?? 0
+        let count = try db.fetchCountCached("SELECT COUNT(*) \(still)", [peer, zone, reason])
         return (try rows.map { (try RecordName($0[0]), $0[1]) }, count - rows.count)
     }
 }

@@ -27,4 +27,9 @@ package struct Refusal: Sendable, Equatable {
         self.names = names
         self.reason = reason
     }
+
+    /// The refusals of some records, by the number of their reasons.
+    static func list(_ refused: RefusedNames) -> [Refusal] {
+        refused.sorted { $0.key.rawValue < $1.key.rawValue }.map { Refusal(names: $0.value, reason: $0.key) }
+    }
 }

@@ -25,18 +25,15 @@ enum RefusedRecords {
     }
 
     static func count(_ db: Database, peer: Int64, zone: Int64) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: "SELECT COUNT(*) FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ?")
-        return try Int.fetchOne(statement, arguments: [peer, zone]) ?? 0
+        try db.fetchCountCached(
+            "SELECT COUNT(*) FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ?", [peer, zone])
     }
 
     /// Whether the peer has refused any record for a reason.
     static func isAny(_ db: Database, peer: Int64, zone: Int64, reason: Refusal.Reason) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql:
-                "SELECT EXISTS (SELECT 1 FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND reason = ?)"
-        )
-        return try Bool.fetchOne(statement, arguments: [peer, zone, reason.rawValue]) ?? false
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND reason = ?)",
+            [peer, zone, reason.rawValue])
     }
 
     /// Whether a peer can have refused what this store has of a record. It was only sent what is in the zone; and what was too large
@@ -62,10 +59,9 @@ enum RefusedRecords {
         _ db: Database, _ refusal: Refusal, upTo sequence: Int64, peer: Int64, zone: Int64
     ) throws {
         for name in refusal.names where try counts(db, name, refusal.reason, upTo: sequence, zone: zone) {
-            try db.cachedStatement(
-                sql:
-                    "INSERT OR REPLACE INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)"
-            ).execute(arguments: [peer, zone, name.description, refusal.reason.rawValue])
+            try db.executeCached(
+                "INSERT OR REPLACE INTO grdb_sync_refusedRecord (peer, zone, recordName, reason) VALUES (?, ?, ?, ?)",
+                [peer, zone, name.description, refusal.reason.rawValue])
             try notify(db)
         }
     }
@@ -94,22 +90,23 @@ enum RefusedRecords {
 
     /// Whether any peer has found a record too large.
     static func isAnyTooLarge(_ db: Database) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM grdb_sync_refusedRecord WHERE reason = ?)")
-        return try Bool.fetchOne(statement, arguments: [Refusal.Reason.tooLarge.rawValue]) ?? false
+        try db.fetchBoolCached(
+            "SELECT EXISTS (SELECT 1 FROM grdb_sync_refusedRecord WHERE reason = ?)",
+            [Refusal.Reason.tooLarge.rawValue])
     }
 
     /// Ends the refusals of a record that was too large for peers: it has another state now, which the store sends.
     static func removeTooLarge(_ db: Database, _ name: RecordName) throws {
-        try db.cachedStatement(sql: "DELETE FROM grdb_sync_refusedRecord WHERE recordName = ? AND reason = ?")
-            .execute(arguments: [name.description, Refusal.Reason.tooLarge.rawValue])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_refusedRecord WHERE recordName = ? AND reason = ?",
+            [name.description, Refusal.Reason.tooLarge.rawValue])
         try notify(db)
     }
 
     static func remove(_ db: Database, _ name: RecordName, peer: Int64, zone: Int64) throws {
-        try db.cachedStatement(
-            sql: "DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?"
-        ).execute(arguments: [peer, zone, name.description])
+        try db.executeCached(
+            "DELETE FROM grdb_sync_refusedRecord WHERE peer = ? AND zone = ? AND recordName = ?",
+            [peer, zone, name.description])
         try notify(db)
     }
 }

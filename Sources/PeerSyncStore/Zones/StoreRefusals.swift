@@ -25,9 +25,7 @@ public struct StoreRefusals: Sendable {
     func sendAgain(_ db: Database, _ names: [RecordName]) throws {
         guard !names.isEmpty else { return }
         _ = try store.fold(db)
-        let set = WorkingSet(db, store.tables)
-        for name in names { try set.known(name)?.treatment = .sendAgain }
-        _ = try set.save(generation: store.generation)
+        try store.save(db, names, as: .sendAgain)
     }
 
     /// Gives up what peers have refused in a zone: at the next session the records become what the peers have. A record

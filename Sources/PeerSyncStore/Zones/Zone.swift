@@ -31,9 +31,7 @@ public struct Zone: Sendable, Hashable, Identifiable {
             count: UInt64(bitPattern: row["recordCount"] as Int64), sumBytes: row.bytes("digestSum"))
         guard let name = ZoneName(row["zoneName"]), let owner = UInt64(row["owner"] as String, radix: 16),
             let digest
-        else {
-            throw RecordStoreError(.corrupt, "the zone “\(row["name"] as String)” is damaged")
-        }
+        else { throw RecordStoreError(.corrupt, "the zone “\(row["name"] as String)” is damaged") }
         self.row = row["id"]
         id = ZoneID(name: name, owner: ReplicaID(rawValue: owner))
         self.name = row["name"]

@@ -108,10 +108,8 @@ enum Zones {
     }
 
     static func noteShared(_ db: Database, _ row: Int64) throws {
-        try db.cachedStatement(
-            sql: "UPDATE grdb_sync_recordZone SET isShared = 1 WHERE id = ? AND isShared = 0"
-        )
-        .execute(arguments: [row])
+        try db.executeCached(
+            "UPDATE grdb_sync_recordZone SET isShared = 1 WHERE id = ? AND isShared = 0", [row])
     }
 
     // MARK: Rights
@@ -188,7 +186,7 @@ enum Zones {
     /// shares with the peer stay as the last session has noted them.
     ///
     /// - Returns: the zones in which that is news.
-    static func endOwnRights(_ db: Database, peer: Int64, but zones: [Int64] = []) throws -> [Int64] {
+    static func endOwnRights(_ db: Database, peer: Int64, but zones: [Int64]) throws -> [Int64] {
         let none = ZoneRights.none.rawValue
         let kept = zones.map(String.init).joined(separator: ", ")
         let ended = try Int64.fetchAll(
@@ -209,9 +207,7 @@ enum Zones {
         guard let row = try Row.fetchOne(statement, arguments: [id]),
             let digest = ZoneDigest(
                 count: UInt64(bitPattern: row[0] as Int64), sumBytes: row.bytes("digestSum"))
-        else {
-            throw RecordStoreError(.corrupt, "the digest of zone \(id) is damaged")
-        }
+        else { throw RecordStoreError(.corrupt, "the digest of zone \(id) is damaged") }
         return digest
     }
 
@@ -219,8 +215,7 @@ enum Zones {
     static func purgedSequence(_ db: Database, _ id: Int64) throws -> Int64 {
         try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT purgedSequence FROM grdb_sync_recordZone WHERE id = ?"),
-            arguments: [id])
-            ?? 0
+            arguments: [id]) ?? 0
     }
 
     static func raisePurgedSequence(_ db: Database, _ id: Int64, to sequence: Int64) throws {
@@ -231,14 +226,12 @@ enum Zones {
 
     /// Rewrites a zone's row without a change, so that the observers of this process see a write.
     static func touch(_ db: Database, _ id: Int64) throws {
-        try db.cachedStatement(sql: "UPDATE grdb_sync_recordZone SET recordCount = recordCount WHERE id = ?")
-            .execute(arguments: [id])
+        try db.executeCached("UPDATE grdb_sync_recordZone SET recordCount = recordCount WHERE id = ?", [id])
     }
 
     static func setDigest(_ db: Database, _ id: Int64, _ digest: ZoneDigest) throws {
-        try db.cachedStatement(
-            sql: "UPDATE grdb_sync_recordZone SET recordCount = ?, digestSum = ? WHERE id = ?"
-        )
-        .execute(arguments: [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])
+        try db.executeCached(
+            "UPDATE grdb_sync_recordZone SET recordCount = ?, digestSum = ? WHERE id = ?",
+            [Int64(bitPattern: digest.count), Data(digest.sumBytes), id])
     }
 }

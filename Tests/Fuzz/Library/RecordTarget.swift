@@ -203,7 +203,7 @@ enum RecordTarget {
     /// A state that came from a peer is kept, with all its values.
     private static func stored(_ state: RecordState) throws {
         let names = state.fields.map(\.name)
-        let blob = RecordMetadata(state, storing: { _ in true }).encoded(shapeID: 7)
+        let blob = RecordMetadata(state).encoded(shapeID: 7)
         guard let again = try? RecordMetadata(blob, fieldNames: { _ in names }) else {
             throw BrokenInvariant(description: "the metadata of \(state) cannot be read")
         }

@@ -37,7 +37,7 @@ import Testing
         func segments() async throws -> [MailboxObjectName] {
             let log = try await log()
             let secrets = AuthorSecrets(kitchen.identity.keyPair, app: kitchen.engine.app)
-            return log.names(by: kitchen.author, key: secrets.key(of: log.log))
+            return log.names(by: secrets)
         }
 
         func headOfKitchen() throws -> MailboxObjectName {

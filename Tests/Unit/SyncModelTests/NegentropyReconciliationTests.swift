@@ -98,10 +98,6 @@ struct NegentropyReconciliationTests {
         func item(at index: Int) -> NegentropyItem { sorted[index] }
         func items(in range: Range<Int>) -> ArraySlice<NegentropyItem> { sorted[range] }
 
-        func lowerBound(of position: NegentropyItem, in range: Range<Int>) -> Int {
-            range.first { sorted[$0] >= position } ?? range.upperBound
-        }
-
         func fingerprint(of range: Range<Int>) -> [UInt8] {
             // What is in a storage can be sealed again.
             try! NegentropyVector(Array(sorted[range])).fingerprint(of: 0..<range.count)

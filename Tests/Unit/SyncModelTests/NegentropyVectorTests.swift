@@ -100,7 +100,7 @@ struct NegentropyVectorTests {
             let lower = Int.random(in: 0...200, using: &generator)
             let range = lower..<Int.random(in: lower...200, using: &generator)
             let expected = range.first { vector.item(at: $0) >= position } ?? range.upperBound
-            #expect(vector.lowerBound(of: position, in: range) == expected)
+            #expect(try vector.lowerBound(of: position, in: range) == expected)
         }
     }
 }

@@ -1,10 +1,11 @@
 import Foundation
 import PeerSync
 import PeerSyncModel
-import PeerSyncProtocol
 import ProtocolVectors
 import TestSupport
 import Testing
+
+@testable import PeerSyncProtocol
 
 /// unions.json: what becomes of two default zones, by the two hellos. ``UnionTests`` has what is done then.
 struct UnionVectorTests {

@@ -126,8 +126,8 @@ final class RecordedSide {
         // Nobody changes the zones that the two share during the session.
         case .readGrants:
             try await perform(session.grantsRead(SessionGrants(zones: [], rights: [], erasures: 0)))
-        case .begin(let number, let held, let peerTakesWrites):
-            try await begin(number, heldByPeer: held, peerTakesWrites)
+        case .begin(let number, let held, let rights):
+            try await begin(number, heldByPeer: held, rights)
         // No record here has a file.
         case .exchange: try send(.assetsWanted(Message.AssetsWanted(files: 0, bytes: 0)))
         case .noteBegun(let number, let token):
@@ -159,9 +159,9 @@ final class RecordedSide {
         }
     }
 
-    private func begin(_ number: Int, heldByPeer held: ChangeToken?, _ peerTakesWrites: Bool) async throws {
+    private func begin(_ number: Int, heldByPeer held: ChangeToken?, _ rights: ZoneRights) async throws {
         let peerZone = zones[number].peerZone
-        try machine.write { try peerZone.noteOwnRights($0, peerTakesWrites ? .write : .read) }
+        try machine.write { try peerZone.noteOwnRights($0, rights) }
         let begin = try machine.read { try peerZone.begin($0, heldByPeer: held) }
         try await perform(
             session.began(
