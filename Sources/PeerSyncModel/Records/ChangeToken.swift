@@ -39,7 +39,7 @@ public struct ChangeToken: Sendable, Hashable {
 }
 
 /// Some records of a zone, in the order of the store's changes, and the token that covers them.
-package struct ChangeBatch: Sendable, Equatable {
+package struct ChangeBatch: Sendable, Hashable {
     package var records: [RecordState]
     package var token: ChangeToken
     /// Whether nothing came after this batch when the store read it. For a loose batch: whether it is the last of
@@ -58,7 +58,7 @@ package struct ChangeBatch: Sendable, Equatable {
 }
 
 /// The state of a store towards a peer in one zone, at one moment.
-package struct ZoneSummary: Sendable, Equatable {
+package struct ZoneSummary: Sendable, Hashable {
     /// The token that covers all changes of this store.
     package var current: ChangeToken
     /// The token that covers the peer's changes in this store; nil if there are none.

@@ -1,5 +1,5 @@
 /// The records that a store has read by name for one batch.
-package struct NamedRecords: Sendable {
+package struct NamedRecords: Sendable, Hashable {
     /// The states of the records as they travel, in the order of the names. The store leaves out records that it does not
     /// know, and those that are too large.
     package var records: [RecordState]

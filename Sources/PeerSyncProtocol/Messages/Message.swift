@@ -2,7 +2,7 @@ import NIOCore
 import PeerSyncModel
 
 /// The messages of two peers after the handshake. Protocol/ "Messages" is normative.
-package enum Message: Sendable, Equatable {
+package enum Message: Sendable, Hashable {
     case hello(Hello)
     case pairingShare([UInt8])
     case pairingTag(PairingTag)
@@ -48,7 +48,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// The first message of each side, about itself.
-    package struct Hello: Sendable, Equatable {
+    package struct Hello: Sendable, Hashable {
         package var minorVersion: UInt64
         package var replica: ReplicaID
         /// A random number for the sender's run of its program. Between the same two runs, a second connection is
@@ -74,7 +74,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// The proof that a machine knows the pairing code.
-    package struct PairingTag: Sendable, Equatable {
+    package struct PairingTag: Sendable, Hashable {
         package var tag: [UInt8]
         package var displayName: String
 
@@ -85,9 +85,9 @@ package enum Message: Sendable, Equatable {
     }
 
     /// The zones that one side takes part in, once it knows the other side's offer.
-    package struct Open: Sendable, Equatable {
+    package struct Open: Sendable, Hashable {
         /// A zone, and the other side's token that this side holds in it.
-        package struct Entry: Sendable, Equatable {
+        package struct Entry: Sendable, Hashable {
             package var id: ZoneID
             package var received: ChangeToken?
 
@@ -108,7 +108,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// Records of a batch that the receiver refused.
-    package struct Refuse: Sendable, Equatable {
+    package struct Refuse: Sendable, Hashable {
         package var zone: Int
         /// 1: the sender of the batch may only read. 2: the receiver has the records in another zone. 3: the records
         /// are too large.
@@ -123,7 +123,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// The beginning of one side's sending in a zone.
-    package struct Begin: Sendable, Equatable {
+    package struct Begin: Sendable, Hashable {
         package var zone: Int
         /// Whether this side never gave out its token that the receiver holds. Then its store was restored or
         /// replaced, and may have lost records that it had sent before.
@@ -142,7 +142,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// One step of a reconciliation: Negentropy Protocol V1 between the two sides' live records.
-    package struct Reconcile: Sendable, Equatable {
+    package struct Reconcile: Sendable, Hashable {
         package var zone: Int
         /// Whether the asking side has found all differences. Then the other side sends no answer.
         package var isEnd: Bool
@@ -160,7 +160,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// A request for a piece of a file.
-    package struct AssetRequest: Sendable, Equatable {
+    package struct AssetRequest: Sendable, Hashable {
         package var hash: AssetHash
         package var offset: UInt64
         package var length: UInt64
@@ -173,7 +173,7 @@ package enum Message: Sendable, Equatable {
     }
 
     /// Bytes of a file that answer a request. One request may take several chunks, in order.
-    package struct AssetChunk: Sendable, Equatable {
+    package struct AssetChunk: Sendable, Hashable {
         package var hash: AssetHash
         package var offset: UInt64
         package var bytes: ByteBuffer
@@ -187,7 +187,7 @@ package enum Message: Sendable, Equatable {
 
     /// The number of files, and of their bytes, that one side will still request from the other; 0 if it wants nothing
     /// for now.
-    package struct AssetsWanted: Sendable, Equatable {
+    package struct AssetsWanted: Sendable, Hashable {
         package var files: UInt64
         package var bytes: UInt64
 
@@ -198,9 +198,9 @@ package enum Message: Sendable, Equatable {
     }
 
     /// The household's set, and where its machines may be.
-    package struct HouseholdSet: Sendable, Equatable {
+    package struct HouseholdSet: Sendable, Hashable {
         /// An address of a machine, as a hint.
-        package struct Address: Sendable, Equatable {
+        package struct Address: Sendable, Hashable {
             package var key: [UInt8]
             package var address: String
 

@@ -99,7 +99,7 @@ extension Session {
     }
 
     /// This side's description of itself.
-    package struct Identity: Sendable {
+    package struct Identity: Sendable, Hashable {
         package var key: PublicKey
         package var replica: ReplicaID
         /// The number of this run of the program.

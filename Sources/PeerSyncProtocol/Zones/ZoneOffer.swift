@@ -1,7 +1,7 @@
 import PeerSyncModel
 
 /// A zone that one side offers the other in its hello.
-package struct ZoneOffer: Sendable, Equatable {
+package struct ZoneOffer: Sendable, Hashable {
     package var id: ZoneID
     /// The zone's name at the side that offers it, for people.
     package var name: String

@@ -42,7 +42,7 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(
         help:
-            "Try every order of what happens in an exchange, with so many writes, cuts, crashes and restores: 1 takes half a minute."
+            "Try every order of what happens in an exchange, with so many writes, cuts, crashes and restores: 1 takes seconds, 2 minutes, 3 hours."
     )
     var exchange: Int?
 

@@ -1,7 +1,7 @@
 import PeerSyncModel
 
 /// The digests that the two sides have told each other, and this side's findings.
-struct DigestComparison: Sendable {
+struct DigestComparison: Sendable, Hashable {
     /// Whether this side has to tell the peer a digest, because batches came or went since the last one.
     private(set) var isDue = true
     /// Whether the store is asked for the digest to tell.

@@ -2,8 +2,8 @@ import PeerSyncModel
 
 /// The loose batches that the two sides send each other after a reconciliation, with the records that the receiver
 /// lacks. Each side sends at least one batch, and marks its last.
-struct LooseExchange: Sendable {
-    private enum Outgoing {
+struct LooseExchange: Sendable, Hashable {
+    private enum Outgoing: Hashable {
         /// The store finds the names of the records that the peer lacks.
         case resolving
         /// The store has yet to read these records.

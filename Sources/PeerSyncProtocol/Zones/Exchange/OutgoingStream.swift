@@ -2,7 +2,7 @@ import PeerSyncModel
 
 /// The batches that this side sends in one zone: the position of its stream of changes, and the batches that the peer
 /// has not acknowledged yet.
-struct OutgoingStream: Sendable {
+struct OutgoingStream: Sendable, Hashable {
     private enum State {
         /// There may be changes after the position.
         case unread
@@ -14,6 +14,11 @@ struct OutgoingStream: Sendable {
         case atEnd
     }
 
+    private struct Batch: Hashable {
+        let token: ChangeToken
+        let isLoose: Bool
+    }
+
     private var state = State.unread
     /// The token after which the next batch begins.
     private(set) var position = ChangeToken.start
@@ -21,7 +26,7 @@ struct OutgoingStream: Sendable {
     /// Whether the peer waits for the batch that ends the stream, and takes its token from that batch.
     var owesEnd = false
     /// The batches that the peer has not acknowledged, in the order in which they were sent.
-    private var unacknowledged: [(token: ChangeToken, isLoose: Bool)] = []
+    private var unacknowledged: [Batch] = []
 
     var isReading: Bool { state == .reading || state == .readingBehind }
     /// Whether this side has sent everything, and the peer has acknowledged it.
@@ -59,13 +64,13 @@ struct OutgoingStream: Sendable {
         position = batch.token
         guard isNews || owesEnd else { return false }
         owesEnd = !batch.isLast
-        unacknowledged.append((batch.token, isLoose: false))
+        unacknowledged.append(Batch(token: batch.token, isLoose: false))
         return true
     }
 
     /// Makes the batch that brings the peer records that it lacks.
     mutating func looseBatch(_ records: [RecordState], isLast: Bool) -> ChangeBatch {
-        unacknowledged.append((position, isLoose: true))
+        unacknowledged.append(Batch(token: position, isLoose: true))
         return ChangeBatch(records: records, token: position, isLast: isLast, isLoose: true)
     }
 

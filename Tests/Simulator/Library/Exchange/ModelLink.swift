@@ -165,12 +165,18 @@ final class KnownChanges {
         }
     }
 
+    /// So many fit into memory, beside the hashes of all states.
+    private static let most = 2_000_000
+
     private var changes: [Key: Change] = [:]
     /// How the sides of two stores stand when they have greeted each other.
     var beginnings: [[ModelStore]: (changes: [Change], lines: [[HashedMessage]])] = [:]
 
     subscript(key: Key) -> Change? {
         get { changes[key] }
-        set { changes[key] = newValue }
+        set {
+            if changes.count >= Self.most { changes.removeAll(keepingCapacity: true) }
+            changes[key] = newValue
+        }
     }
 }
