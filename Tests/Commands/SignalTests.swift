@@ -77,26 +77,70 @@ import Testing
         @Test(arguments: [1, 2]) func aSignalWhileNobodyReadsTheOutput(signals: Int) async throws {
             try await withMachine { kitchen in
                 try await kitchen.makeStore()
-                let pipe = kitchen.scene.path("pipe")
-                try #require(mkfifo(pipe, 0o600) == 0)
-                let reader = open(pipe, O_RDWR | O_NONBLOCK)
-                defer { close(reader) }
-                // What it says first does not fit beside this.
-                while write(reader, "x", 1) == 1 {}
-                let process = try kitchen.start(["listen", "--port", "0"], output: pipe)
+                let process = try kitchen.start(["listen", "--port", "0"], output: kitchen.scene.fullPipe())
                 try await eventually("a listener") {
                     try kitchen.rows("SELECT COUNT(*) FROM grdb_sync_listener") == ["1"]
                 }
                 process.signal(SIGTERM)
-                if signals > 1 {
-                    // Who sends it again later has had enough.
-                    try await eventually("the end") {
-                        process.signal(SIGTERM)
-                        return !process.isRunning
-                    }
+                #expect(try await (signals > 1 ? process.endAtOnce() : process.end()) == 0)
+            }
+        }
+
+        /// So ends a terminal, or a session at another computer. What began with `nohup` outlives it.
+        @Test(arguments: [("--default-signal=HUP", true), ("--ignore-signal=HUP", false)])
+        func theEndOfATerminal(before: String, isTheEnd: Bool) async throws {
+            try await withMachine { kitchen in
+                try await kitchen.makeStore()
+                let process = try kitchen.scene.start(
+                    [
+                        before, PeerProcess.program.path, "listen", "--port", "0", "--no-discovery",
+                        "--store", kitchen.store.path,
+                    ], of: URL(fileURLWithPath: "/usr/bin/env"))
+                try await eventually("a listener") {
+                    try kitchen.rows("SELECT COUNT(*) FROM grdb_sync_listener") == ["1"]
                 }
+                #expect(try process.catches([SIGHUP]) == isTheEnd)
+                process.signal(isTheEnd ? SIGHUP : SIGTERM)
                 #expect(try await process.end() == 0)
             }
+        }
+
+        @Test func theFileThatABrowserSendsGoesWithTheProgram() async throws {
+            try await withMachine { kitchen in
+                let folder = kitchen.scene.directory.appendingPathComponent("temporary", isDirectory: true)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                func uploads() throws -> [String] {
+                    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                        .filter { $0.hasPrefix("scorebook-upload") }
+                }
+                let process = try kitchen.scene.start(
+                    ["web", "--port", "0", "--store", kitchen.store.path, "--new"],
+                    environment: ["TMPDIR": folder.path])
+                let socket = try await Self.halfAnUpload(to: process)
+                defer { socket.shutDown() }
+                try await eventually("a file") { try !uploads().isEmpty }
+                #expect(try await process.endAtOnce() == 0)
+                #expect(try uploads().isEmpty)
+            }
+        }
+
+        /// Begins to send a file to import to the page, as a browser that was let in.
+        private static func halfAnUpload(to page: PeerProcess) async throws -> Socket {
+            let output = try await page.output(matching: /the page is at \S+\n/)
+            let link = try #require(output.firstMatch(of: /http:\/\/(127\.0\.0\.1:(\d+))(\S+)/)).output
+            let (host, port, path) = (link.1, try #require(Int(link.2)), link.3)
+            let entrance = try Socket.connected(to: port)
+            try entrance.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
+            let answer = String(decoding: try entrance.receive(), as: UTF8.self)
+            let cookie = try #require(answer.firstMatch(of: /(?i)set-cookie: ([^;\r]+)/)).output.1
+            let head = [
+                "POST /files/import HTTP/1.1", "Host: \(host)", "Origin: http://\(host)", "Cookie: \(cookie)",
+                "Content-Type: multipart/form-data; boundary=XX", "Content-Length: 1000000", "", "--XX",
+                "Content-Disposition: form-data; name=\"file\"; filename=\"a.json\"", "", "{",
+            ]
+            let upload = try Socket.connected(to: port)
+            try upload.send(head.joined(separator: "\r\n").utf8)
+            return upload
         }
     #endif
 

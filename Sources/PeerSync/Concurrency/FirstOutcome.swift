@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The outcome that one of several tasks delivers first. The others learn that they are too late.
-final class FirstOutcome<Value: Sendable>: Sendable {
+package final class FirstOutcome<Value: Sendable>: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<Value, any Error>)
@@ -10,9 +10,18 @@ final class FirstOutcome<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
+    package init() {}
+
+    /// Whether there is an outcome: another one comes too late.
+    package var isSettled: Bool {
+        state.withLock { state in
+            if case .settled = state { true } else { false }
+        }
+    }
+
     /// - Returns: false when another task has settled it before.
     @discardableResult
-    func settle(_ result: Result<Value, any Error>) -> Bool {
+    package func settle(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock { state in
             switch state {
             case .settled: return (false, nil as CheckedContinuation<Value, any Error>?)
@@ -30,7 +39,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
 
     /// Waits for the outcome, which is a `CancellationError` when the waiting task is cancelled first. Only one task
     /// may wait.
-    var value: Value {
+    package var value: Value {
         get async throws {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in

@@ -59,7 +59,8 @@ final class BackgroundRun: Sendable {
                 guard case .idle = state.phase, state.isWanted else { return nil }
                 let group = ServiceGroup(services: [service], logger: logger)
                 let end = End()
-                let run = Task {
+                // The shutdown and the priority of its caller are not for it.
+                let run = Task.detached(priority: .medium) {
                     var failure: (any Error)?
                     do { try await group.run() } catch { failure = error }
                     self.state.withLock { $0.phase = .idle }

@@ -197,7 +197,8 @@ struct LogReader {
         return try DamagedObject.naming(name) { () throws(DamagedObject) in
             let segment = try Segment(
                 object, number: UInt64(number), of: section.log, logKey: section.logKey, by: head.author,
-                verificationKey: head.verificationKey)
+                verificationKey: head.verificationKey,
+                end: Segment.end(of: number, base: section.base, section.ends))
             guard segment.zone == section.zone else { throw DamagedObject("a segment of another zone") }
             return segment
         }

@@ -91,11 +91,12 @@ struct LostObjects {
         let (logs, files) = try await context.ownObjects()
         for log in logs where log.phase != .replaced {
             let key = context.secrets.key(of: log.log)
-            for (index, name) in log.names(by: context.secrets).enumerated() {
+            for (number, name) in zip(1..., log.names(by: context.secrets)) {
                 try await removeIfDamaged(name, told) { object throws(DamagedObject) in
                     _ = try Segment(
-                        object, number: UInt64(index + 1), of: log.log, logKey: key, by: context.own,
-                        verificationKey: context.secrets.verificationKey)
+                        object, number: UInt64(number), of: log.log, logKey: key, by: context.own,
+                        verificationKey: context.secrets.verificationKey,
+                        end: Segment.end(of: number, base: log.base, log.ends))
                 }
             }
         }

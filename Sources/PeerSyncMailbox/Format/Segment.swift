@@ -39,12 +39,21 @@ package struct Segment: Sendable, Equatable {
             nonce: nonce)
     }
 
+    /// The sequence of the token of a segment, from the last of the base on; nil before that.
+    ///
+    /// - Parameter ends: all of them.
+    package static func end(of number: Int, base: Int, _ ends: [Int64]) -> Int64? {
+        ends.indices.contains(number - base) ? ends[number - base] : nil
+    }
+
     /// Opens a segment.
     ///
+    /// - Parameter end: the sequence that its token must have, where somebody knows it: a put that was carried out late leaves an older segment
+    ///   of the same number.
     /// - Throws: ``DamagedObject``.
     package init(
         _ object: [UInt8], number: UInt64, of log: LogID, logKey: [UInt8], by author: Author,
-        verificationKey: [UInt8]
+        verificationKey: [UInt8], end: Int64? = nil
     ) throws(DamagedObject) {
         let place = Self.place(number, log, of: author)
         let plaintext = try Sealing.open(object, Sealing.derive(logKey, "segment"), at: place)
@@ -61,5 +70,8 @@ package struct Segment: Sendable, Equatable {
             throw DamagedObject("\(error)")
         }
         guard !batch.isLoose else { throw DamagedObject("a loose batch in a log") }
+        guard end == nil || batch.token.sequence == end else {
+            throw DamagedObject("it is another segment than its author's head names")
+        }
     }
 }

@@ -53,7 +53,7 @@ extension Mailbox: Service {
     private func watchStorage(_ pause: Pause) async {
         guard let watched = storage as? any WatchedMailboxStorage else { return }
         while !Task.isCancelled {
-            if let changes = watched.changes() {
+            if let changes = await watched.changes() {
                 for await _ in changes { pause.hurry() }
                 // It has gone, or nobody can watch it any more.
                 pause.hurry()

@@ -71,8 +71,7 @@ public final class Mailbox: Sendable {
 
     func pass(mayWait: Bool, _ memory: inout MailboxPass.Memory) async throws -> MailboxReport {
         try await engine.checkSwitch()
-        let lease = try await MailboxLease(engine.store, mailbox)
-        do {
+        let report = try await MailboxLease.hold(engine.store, mailbox) {
             let mark = try await engine.store.database.read { try StoreMark($0) }
             lastMark.withLock { $0 = mark }
             let pass = MailboxPass(context: context, mayWait: mayWait)
@@ -85,13 +84,10 @@ public final class Mailbox: Sendable {
             }
             // Who meets others in no session forgets here what all of them have.
             try await engine.store.upkeep.purgeIfDue()
-            try await lease.end(nil)
-            onEvent(.inStep(report))
             return report
-        } catch {
-            try? await lease.end(error)
-            throw error
         }
+        onEvent(.inStep(report))
+        return report
     }
 
     /// Whether the store has anything for a pass since the last one began. The passes of other programs write, too, and every pass would
@@ -106,14 +102,9 @@ public final class Mailbox: Sendable {
     ///
     /// - Throws: ``MailboxError``: `busy` while another program uses it, errors of the storage. The store has the mailbox still then.
     public func removeWithOwnObjects() async throws {
-        let lease = try await MailboxLease(engine.store, mailbox)
-        do {
+        try await MailboxLease.hold(engine.store, mailbox) {
             try await removeOwnObjects()
             try await engine.store.mailboxes.remove(mailbox)
-            try await lease.end(nil)
-        } catch {
-            try? await lease.end(error)
-            throw error
         }
     }
 

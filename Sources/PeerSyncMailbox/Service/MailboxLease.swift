@@ -20,20 +20,27 @@ struct MailboxLease: Sendable {
 
     private var key: Key { Key(database: ObjectIdentifier(store.database as AnyObject), mailbox: mailbox) }
 
-    /// - Throws: ``MailboxError`` `busy` while somebody else uses it, in this program or another one.
-    init(_ store: RecordStore, _ mailbox: Int64) async throws {
-        self.store = store
-        self.mailbox = mailbox
-        guard Self.used.withLock({ [key] in $0.insert(key).inserted }) else { throw Self.busy }
+    /// Runs something while nobody else uses the mailbox, and notes how that went.
+    ///
+    /// - Throws: ``MailboxError``: `busy` while somebody else uses it, in this program or another one, and `invalid` when somebody has removed
+    ///   it; errors of SQLite; what `body` throws.
+    static func hold<Value>(
+        _ store: RecordStore, _ mailbox: Int64, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let lease = MailboxLease(store: store, mailbox: mailbox)
+        let key = lease.key
+        guard used.withLock({ $0.insert(key).inserted }) else { throw busy }
+        defer { _ = used.withLock { $0.remove(key) } }
+        try await lease.take()
         do {
-            try await take()
+            let value = try await body()
+            try await lease.end(nil)
+            return value
         } catch {
-            giveUp()
+            try? await lease.end(error)
             throw error
         }
     }
-
-    private func giveUp() { _ = Self.used.withLock { [key] in $0.remove(key) } }
 
     private func take() async throws {
         try await store.database.write { [mailbox] db in
@@ -55,26 +62,29 @@ struct MailboxLease: Sendable {
         }
     }
 
-    /// Gives it up, and notes the error if there was one.
-    func end(_ error: (any Error)?) async throws {
-        defer { giveUp() }
-        try await store.database.write { [store, mailbox] db in
-            if let error {
-                let code = (error as? MailboxError)?.code ?? .other
+    /// Notes that nobody uses it any more, and how that went. Whoever cancels it learns nothing of the mailbox.
+    private func end(_ error: (any Error)?) async throws {
+        let isCancelled = error is CancellationError || error != nil && Task.isCancelled
+        // In a task of its own: the database writes nothing for one that is cancelled.
+        try await Task { [store, mailbox] in
+            try await store.database.write { db in
                 try db.execute(
-                    sql: """
-                        UPDATE grdb_sync_mailbox SET process = NULL, start = NULL, lastError = ?, lastErrorCode = ?
-                        WHERE id = ?
-                        """, arguments: ["\(error)", code.description, mailbox])
-            } else {
-                let now = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
-                try db.execute(
-                    sql: """
-                        UPDATE grdb_sync_mailbox SET process = NULL, start = NULL, lastError = NULL, lastErrorCode = NULL,
-                            lastSync = ?
-                        WHERE id = ?
-                        """, arguments: [now, mailbox])
+                    sql: "UPDATE grdb_sync_mailbox SET process = NULL, start = NULL WHERE id = ?",
+                    arguments: [mailbox])
+                if isCancelled { return }
+                if let error {
+                    let code = (error as? MailboxError)?.code ?? .other
+                    try db.execute(
+                        sql: "UPDATE grdb_sync_mailbox SET lastError = ?, lastErrorCode = ? WHERE id = ?",
+                        arguments: ["\(error)", code.description, mailbox])
+                } else {
+                    let now = ISO8601.text(milliseconds: store.now(), fraction: .ifNeeded)
+                    try db.execute(
+                        sql: """
+                            UPDATE grdb_sync_mailbox SET lastError = NULL, lastErrorCode = NULL, lastSync = ? WHERE id = ?
+                            """, arguments: [now, mailbox])
+                }
             }
-        }
+        }.value
     }
 }

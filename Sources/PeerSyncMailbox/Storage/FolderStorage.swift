@@ -11,6 +11,9 @@ import PeerSyncStore
 /// opened: behind a link it reads, changes and removes nothing.
 ///
 /// The folder itself must be there. It is never created: where a disk is not mounted, objects would go to the wrong disk.
+///
+/// A network drive whose server is off may not answer. Each method throws ``MailboxError`` `unreachable` after ten minutes, and ``delete(_:)`` after
+/// two; a cancelled task waits no longer. What nobody waits for changes no object any more, unless its last step has begun.
 public struct FolderStorage: WatchedMailboxStorage {
     /// The folder.
     public let url: URL
@@ -18,16 +21,31 @@ public struct FolderStorage: WatchedMailboxStorage {
     /// Reads so many bytes of a file from its beginning; tests let it fail.
     var read: @Sendable (PosixFile, Int) throws -> [UInt8] = { try $0.read(at: 0, upTo: $1) }
 
+    /// Comes before the step that changes an object; tests hold it up.
+    var willChange: @Sendable () -> Void = {}
+
     /// The rights of new files and folders, before this user's own mask; tests take some away as a mask does.
     var rights: mode_t = 0o777
 
+    /// How long somebody waits for the system; tests are less patient.
+    var patience = Patience()
+
+    struct Patience {
+        var usual = Duration.seconds(2 * 60)
+        /// What brings or takes an object: the largest, at 300 kbit/s. And a list, which asks for each file in a folder.
+        var object = Duration.seconds(10 * 60)
+    }
+
+    private let calls: FolderCalls
+
     /// Names a folder; it may be a link to one.
     public init(at url: URL) {
-        self.url = url.resolvingSymlinksInPath()
+        self.url = url
+        calls = .of(url.path)
     }
 
     public func put(_ name: MailboxObjectName, _ bytes: [UInt8]) async throws {
-        try await attempt(.write, in: name.folder) {
+        try await attempt(.write, in: name.folder, within: patience.object) { checkAwaited in
             let (root, folder) = try make(name.folder)
             let temporary = TemporaryName.new()
             do {
@@ -37,6 +55,8 @@ public struct FolderStorage: WatchedMailboxStorage {
                 file.share(try file.status().st_mode | root.st_mode & 0o044, group: root.st_gid)
                 try bytes.withUnsafeBytes { try file.write($0, at: 0) }
                 try file.synchronize()
+                willChange()
+                try checkAwaited()
                 try folder.rename(temporary, to: name.last)
             } catch {
                 try? folder.remove(temporary)
@@ -48,7 +68,7 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     public func get(_ name: MailboxObjectName) async throws -> [UInt8]? {
-        try await attempt(.read, in: name.folder) {
+        try await attempt(.read, in: name.folder, within: patience.object) { _ in
             let file: PosixFile
             do {
                 guard let folder = try open(name.folder) else { return nil }
@@ -80,7 +100,7 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     public func list(_ folder: MailboxFolder) async throws -> [MailboxObject] {
-        try await attempt(.read, in: folder) {
+        try await attempt(.read, in: folder, within: patience.object) { _ in
             guard let opened = try open(folder) else { return [] }
             return try opened.names().compactMap { name in
                 // It may have gone meanwhile.
@@ -101,29 +121,31 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     public func delete(_ name: MailboxObjectName) async throws {
-        try await attempt(.write, in: name.folder) {
+        try await attempt(.write, in: name.folder) { checkAwaited in
             guard let folder = try open(name.folder) else { return }
+            willChange()
+            try checkAwaited()
             try folder.remove(name.last)
         }
     }
 
     /// Removes the folder of objects, unless something is in it.
     func removeIfEmpty(_ folder: MailboxFolder) async throws {
-        try await attempt(.write, in: folder) { _ = rmdir(path(of: folder)) }
+        try await attempt(.write, in: folder) { _ in _ = rmdir(path(of: folder)) }
     }
 
-    public func changes() -> AsyncStream<Void>? {
+    public func changes() async -> AsyncStream<Void>? {
         // Every news comes with a head.
         let heads = "\(url.path)/heads"
-        let place = Self.place(of: heads)
-        return FileWatch(folder: heads).map { watch in
-            AsyncStream {
-                for await _ in watch.changes {
-                    // A disk that went and comes back has another folder, of which this watch says nothing.
-                    return place == Self.place(of: heads) ? () : nil
-                }
-                return nil
+        let begun = try? await patiently { _ in (Self.place(of: heads), FileWatch(folder: heads)) }
+        guard case (let place?, let watch?)? = begun else { return nil }
+        return AsyncStream {
+            for await _ in watch.changes {
+                // A disk that went and comes back has another folder, of which this watch says nothing.
+                let now = try? await patiently { _ in Self.place(of: heads) }
+                return place == now ? () : nil
             }
+            return nil
         }
     }
 
@@ -187,19 +209,30 @@ public struct FolderStorage: WatchedMailboxStorage {
     }
 
     private func attempt<Value: Sendable>(
-        _ purpose: Purpose, in folder: MailboxFolder, _ body: @escaping @Sendable () throws -> Value
+        _ purpose: Purpose, in folder: MailboxFolder, within limit: Duration? = nil,
+        _ body: @escaping @Sendable (_ checkAwaited: () throws -> Void) throws -> Value
     ) async throws -> Value {
-        try Task.checkCancellation()
-        return try await blocking {
+        try await patiently(limit) { checkAwaited in
             do {
                 try checkPresence()
-                return try body()
+                return try body(checkAwaited)
             } catch let error as PosixError {
                 throw explained(error, purpose, path(of: folder))
             } catch let error as FolderError {
                 throw explained(error.error, purpose, error.path)
             }
         }
+    }
+
+    /// Makes calls of the system, and waits for them for a time: the usual one, if none is given.
+    ///
+    /// - Throws: ``MailboxError`` `unreachable` when the time is over; `CancellationError`; what `body` throws.
+    private func patiently<Value: Sendable>(
+        _ limit: Duration? = nil,
+        _ body: @escaping @Sendable (_ checkAwaited: () throws -> Void) throws -> Value
+    ) async throws -> Value {
+        let error = MailboxError(.unreachable, "the folder \(url.path) does not answer")
+        return try await calls.run(within: limit ?? patience.usual, else: error, body)
     }
 
     private func checkPresence() throws {

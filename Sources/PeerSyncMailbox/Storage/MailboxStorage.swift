@@ -36,7 +36,9 @@ public protocol WatchedMailboxStorage: MailboxStorage {
     /// An element after changes by anybody, also by this machine; changes that nobody has awaited yet share one. Nil when the system gives no
     /// watch, as of a folder that is not there; the stream ends when the watched place has gone. The mailbox asks regularly all the same, and while the
     /// storage cannot be used at least once a minute, because it lies on this machine.
-    func changes() -> AsyncStream<Void>?
+    ///
+    /// When its task is cancelled, this returns soon.
+    func changes() async -> AsyncStream<Void>?
 }
 
 /// An object in a list.

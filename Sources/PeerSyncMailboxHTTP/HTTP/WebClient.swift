@@ -25,7 +25,7 @@
             /// How long a server may be silent.
             var silence = TimeAmount.seconds(60)
             /// How long a request may take in all: the largest object, at 300 kbit/s.
-            var request = TimeAmount.minutes(10)
+            var request = Duration.seconds(10 * 60)
             /// How long a connection stays open for the next request. Apache closes one after five seconds.
             var idleness = TimeAmount.seconds(3)
         }
@@ -101,10 +101,7 @@
             message.body = request.body.map { .bytes($0) }
             let answer: WebAnswer
             do {
-                let response = try await client.execute(message, timeout: patience.request)
-                answer = WebAnswer(
-                    status: Int(response.status.code), headers: response.headers,
-                    body: Array(buffer: try await response.body.collect(upTo: limit)))
+                answer = try await exchange(message, limit)
             } catch {
                 try Task.checkCancellation()
                 throw WebFailure.explained(error, address)
@@ -113,6 +110,27 @@
                 throw WebFailure.redirected(answer, address)
             }
             return answer
+        }
+
+        /// Sends a request, and takes the whole answer. The library's own limit ends with the head of the answer.
+        private func exchange(_ message: HTTPClientRequest, _ limit: Int) async throws -> WebAnswer {
+            try await withThrowingTaskGroup(of: WebAnswer?.self) { [client, patience] group in
+                group.addTask {
+                    let response = try await client.execute(message, timeout: TimeAmount(patience.request))
+                    return WebAnswer(
+                        status: Int(response.status.code), headers: response.headers,
+                        body: Array(buffer: try await response.body.collect(upTo: limit)))
+                }
+                group.addTask {
+                    try await Task.sleep(for: patience.request)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let answer = try await group.next() ?? nil else {
+                    throw HTTPClientError.deadlineExceeded
+                }
+                return answer
+            }
         }
     }
 #endif

@@ -50,7 +50,7 @@ extension Pages {
     private func download(
         _ ending: String, _ type: String, _ write: (URL) async throws -> some Sendable
     ) async throws -> Response {
-        let directory = try Uploads.makeDirectory()
+        let directory = try UploadDirectories.make()
         let file = directory.appendingPathComponent("download")
         do {
             _ = try await write(file)

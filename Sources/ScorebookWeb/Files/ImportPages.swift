@@ -111,7 +111,8 @@ extension Pages {
         }
         if report.leftOut > 0 {
             remarks.append(
-                "Left out are games that nobody has or has played: \(reader.number(report.leftOut)).")
+                "Left out are games that nobody has or has played, and expansions that were not played: "
+                    + "\(reader.number(report.leftOut)).")
         }
         if report.stillDeleted > 0 {
             remarks.append("Deleted here later, and so left out: \(records(report.stillDeleted, reader)).")

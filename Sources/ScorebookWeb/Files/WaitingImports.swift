@@ -23,16 +23,21 @@ final class WaitingImports: Sendable {
             defer { files = [:] }
             return files.values
         }
-        for file in all { try? FileManager.default.removeItem(at: file.directory) }
+        for file in all { UploadDirectories.remove(file.directory) }
     }
 
     /// Keeps a file of a form.
     ///
     /// - Returns: its id.
     func add(_ uploaded: UploadedForm.File, now: Date = Date()) throws -> UUID {
-        let directory = try Uploads.makeDirectory()
+        let directory = try UploadDirectories.make()
         let path = directory.appendingPathComponent("import").path
-        try FileManager.default.moveItem(atPath: uploaded.path, toPath: path)
+        do {
+            try FileManager.default.moveItem(atPath: uploaded.path, toPath: path)
+        } catch {
+            UploadDirectories.remove(directory)
+            throw error
+        }
         let id = UUID()
         let old = files.withLock { files in
             files[id] = File(name: uploaded.name, path: path, directory: directory, added: now)
@@ -44,7 +49,7 @@ final class WaitingImports: Sendable {
             for (_, file) in old { files[file.key] = nil }
             return old.map(\.element.value)
         }
-        for file in old { try? FileManager.default.removeItem(at: file.directory) }
+        for file in old { UploadDirectories.remove(file.directory) }
         return id
     }
 
@@ -60,6 +65,6 @@ final class WaitingImports: Sendable {
 
     func remove(_ id: UUID) {
         guard let file = files.withLock({ $0.removeValue(forKey: id) }) else { return }
-        try? FileManager.default.removeItem(at: file.directory)
+        UploadDirectories.remove(file.directory)
     }
 }

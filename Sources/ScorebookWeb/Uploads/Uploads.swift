@@ -34,7 +34,7 @@ final class Uploads: Sendable {
         }
         try enter()
         defer { running.withLock { $0 -= 1 } }
-        let directory = try Self.makeDirectory()
+        let directory = try UploadDirectories.make()
         let form: UploadedForm
         do {
             let boundary = try MultipartHead.boundary(contentType: request.headers[.contentType])
@@ -66,19 +66,12 @@ final class Uploads: Sendable {
         }
     }
 
-    /// Makes a directory that only this user can look into.
-    static func makeDirectory() throws -> URL {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "scorebook-upload-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(
-            at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        return directory
-    }
-
+    /// Removes a directory of ``UploadDirectories``.
     static func remove(_ directory: URL) async {
-        try? await NIOThreadPool.singleton.runIfActive {
-            try FileManager.default.removeItem(at: directory)
-        }
+        // The pool does nothing for a task that is cancelled, as that of a browser that has gone.
+        await Task {
+            _ = try? await NIOThreadPool.singleton.runIfActive { UploadDirectories.remove(directory) }
+        }.value
     }
 }
 

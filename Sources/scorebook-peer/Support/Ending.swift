@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Scorebook
+import ScorebookWeb
 
 /// The end of the program: with the result, or with one sentence that says why there is none, and a hint that says what helps.
 ///
@@ -10,6 +11,8 @@ enum Ending {
     /// The output of the argument parser itself: help, the version, a completion script.
     case answer(String)
     case failure(Failure)
+    /// Whoever read the output has seen enough, and needs no sentence.
+    case readerGone
 
     init(_ error: any Error, _ arguments: [String]) {
         switch ScorebookPeer.exitCode(for: error) {
@@ -22,20 +25,56 @@ enum Ending {
         }
     }
 
-    func take() -> Never {
-        // A signal may have come while one is written.
-        PartialFiles.removeAll()
+    /// Ends the program when all is written.
+    ///
+    /// - Parameter deadline: until when it waits for output that was handed over before.
+    func take(waitingUntil deadline: DispatchTime = .distantFuture) -> Never {
+        Self.removeFiles()
+        OutputThread.shared.wait(until: deadline)
+        WaitingLog.shared.flush(waitingUntil: deadline)
         switch self {
-        case .done: break
-        case .answer(let text): Terminal.write(text)
+        case .done: Terminal.close()
+        case .answer(let text):
+            Terminal.write(text)
+            Terminal.close()
         case .failure(let failure):
             // Paths, and what somebody typed, may have characters that would make more lines of it.
             Terminal.writeError("error: \(Display.printable(failure.message))")
             if let hint = failure.hint { Terminal.writeError("hint: \(Display.printable(hint))") }
-            exit(failure.code.rawValue)
+        case .readerGone: break
         }
-        Terminal.close()
-        exit(ExitCode.success.rawValue)
+        // Tasks may have begun more of them meanwhile.
+        Self.removeFiles()
+        exit(code.rawValue)
+    }
+
+    /// Ends the program within two seconds, whatever blocks its threads, and whether or not anybody reads the output.
+    func force() -> Never {
+        Thread.detachNewThread { take(waitingUntil: .now() + .milliseconds(500)) }
+        Thread.sleep(forTimeInterval: 1.8)
+        let isRemoved = DispatchSemaphore(value: 0)
+        // A disk may hang.
+        Thread.detachNewThread {
+            Self.removeFiles()
+            isRemoved.signal()
+        }
+        _ = isRemoved.wait(timeout: .now() + .milliseconds(200))
+        // Whoever writes may hold what the usual exit takes.
+        _exit(code.rawValue)
+    }
+
+    /// Removes the files that are half written. A signal may have come while one is written, or while a browser sends one.
+    private static func removeFiles() {
+        PartialFiles.removeAll()
+        UploadDirectories.removeAll()
+    }
+
+    private var code: ExitCode {
+        switch self {
+        case .done, .answer: .success
+        case .failure(let failure): failure.code
+        case .readerGone: .outputError
+        }
     }
 }
 

@@ -37,14 +37,16 @@ struct EngineOptions: ParsableArguments {
             decide: decide)
     }
 
-    /// Runs services until one ends, or SIGINT or SIGTERM ends them gracefully.
+    /// Runs services until one ends, or a signal ends them gracefully; see ``StopSignals``.
     func run(_ services: [any Service]) async throws {
         try await StopSignals.shared.run(services, logger: logger)
     }
 
     var logger: Logger {
         guard verbose else { return .silent }
-        var logger = Logger(label: "scorebook-peer") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "scorebook-peer") {
+            StreamLogHandler(label: $0, stream: WaitingLog.shared)
+        }
         logger.logLevel = .debug
         return logger
     }

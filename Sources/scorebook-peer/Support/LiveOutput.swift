@@ -21,16 +21,19 @@ struct LiveOutput: Sendable {
         case line(String)
     }
 
-    /// Prints what `body` hands over until it ends. Printing looks at the scorebook, and the engine must not wait for that.
+    /// Prints what `body` hands over until it ends. Printing looks at the scorebook, and waits for whoever reads; the engine must
+    /// wait for neither.
     func run(_ body: (@escaping @Sendable (Item) -> Void) async throws -> Void) async throws {
         let waiting = WaitingOutput()
-        let printing = Task {
+        let printing = Task(executorPreference: OutputThread.shared) {
             var news = SyncNews()
             var mailboxNews = MailboxNews()
             await waiting.drain { item in
                 switch item {
                 case .event(let event): await print(event, &news)
                 case .code(let code): printer.print(code)
+                case .mailbox(_, .withheld(let machine, let zone, let count)) where !isJSON:
+                    await print(.withheld(name: machine, zone: zone, count: count), &news)
                 case .mailbox(let name, let event): await print(event, of: name, &mailboxNews)
                 case .line(let line): Terminal.write(line)
                 }
@@ -49,6 +52,7 @@ struct LiveOutput: Sendable {
 
     private func print(_ event: SyncEvent, _ news: inout SyncNews) async {
         guard !isJSON else { return printer.print(event) }
+        let event = await scorebook.told(event)
         switch event {
         case .connected(let name, _):
             news.begin(name)
@@ -66,6 +70,12 @@ struct LiveOutput: Sendable {
                 if !words.isEmpty { Terminal.write(SyncNews.line(words, name, zone)) }
             }
             printer.print(event)
+        case .withheld(let name, _, _):
+            guard let alarms = await alarms(of: name) else { return printer.print(event) }
+            for alarm in alarms where news.isUntold(alarm) {
+                Terminal.write(
+                    "\(alarm.id)  \(alarm.words); `scorebook-peer sync alarms` shows what, and how to decide")
+            }
         default:
             printer.print(event, naming: await names(event))
         }
@@ -83,9 +93,9 @@ struct LiveOutput: Sendable {
                 let words = await words(changes)
                 if !words.isEmpty { write(SyncNews.line(words, machine, zone)) }
             }
-            if let line = event.line(in: mailbox) { write(line) }
+            if let line = event.line(in: mailbox) { write(await scorebook.told(line)) }
         default:
-            if let line = event.line(in: mailbox) { write(line) }
+            if let line = event.line(in: mailbox) { write(await scorebook.told(line)) }
         }
     }
 
@@ -95,6 +105,13 @@ struct LiveOutput: Sendable {
     private func words(_ changes: ArrivedChanges?) async -> [String] {
         guard let changes else { return [] }
         return (try? await scorebook.words(for: changes)) ?? []
+    }
+
+    /// What waits for a decision: of what a machine has sent, or, without a name, of what programs wrote here. Nil if that cannot be read.
+    private func alarms(of name: String?) async -> [FuseAlarm]? {
+        let source = name.map(FuseAlarm.Source.peer) ?? .programs
+        let records = scorebook.records
+        return try? await records.database.read { try records.fuse.alarms($0) }.filter { $0.source == source }
     }
 
     /// Returns what the line of an event calls its records.

@@ -27,16 +27,20 @@ struct PageOptions: ParsableArguments {
         guard lan || certificate == nil else { throw ValidationError("--certificate goes with --lan") }
     }
 
-    /// Makes the page of a store, which prints how to get in.
+    /// Makes the page of a store.
     ///
+    /// - Parameter print: gets how to get in.
     /// - Throws: ``Failure`` when a certificate that was given cannot be used, or none can be made; ``WebServerError`` `noTLS`.
-    func server(_ store: OpenStore, _ machines: PageMachines, port: Int, isJSON: Bool) throws -> WebServer {
+    func server(
+        _ store: OpenStore, _ machines: PageMachines, port: Int, isJSON: Bool,
+        printing print: @escaping @Sendable (LiveOutput.Item) -> Void
+    ) throws -> WebServer {
         let network = try network(store)
         return WebServer(store.scorebook, machines, port: port, network: network) { entry in
-            if isJSON {
-                try? Terminal.write(json: Figures(entry, network), compact: true)
-            } else {
-                Self.write(entry, network)
+            if !isJSON {
+                print(.line(Self.text(entry, network)))
+            } else if let text = try? Terminal.text(json: Figures(entry, network), compact: true) {
+                print(.line(text))
             }
         }
     }
@@ -64,14 +68,14 @@ struct PageOptions: ParsableArguments {
         }
     }
 
-    private static func write(_ entry: WebServer.Entry, _ network: PageNetwork?) {
-        Terminal.write("the page is at \(entry.link.absoluteString)")
-        guard let network, let link = entry.networkLink?.absoluteString else { return }
-        Terminal.write("one phone gets in within ten minutes at \(link)")
-        if Terminal.isOutputATerminal, let code = QRCode(link) {
-            for line in code.lines { Terminal.write(line) }
+    private static func text(_ entry: WebServer.Entry, _ network: PageNetwork?) -> String {
+        var lines = ["the page is at \(entry.link.absoluteString)"]
+        if let network, let link = entry.networkLink?.absoluteString {
+            lines.append("one phone gets in within ten minutes at \(link)")
+            if Terminal.isOutputATerminal, let code = QRCode(link) { lines += code.lines }
+            lines.append("the fingerprint of its certificate is \(network.fingerprint)")
         }
-        Terminal.write("the fingerprint of its certificate is \(network.fingerprint)")
+        return lines.joined(separator: "\n")
     }
 
     private struct Figures: Encodable {

@@ -48,8 +48,7 @@ enum Terminal {
     static func outliveReaders() { signal(SIGPIPE, SIG_IGN) }
 
     private static func fail() -> Never {
-        // Whoever read the output has seen enough, and needs no sentence.
-        if hasReaderGone { exit(ExitCode.outputError.rawValue) }
+        if hasReaderGone { Ending.readerGone.take() }
         Ending.failure(
             Failure(.outputError, "the output cannot be written; check that there is room where it goes")
         ).take()
@@ -100,8 +99,8 @@ enum Terminal {
                 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 return poll(&input, 1, 100) > 0
             }
-            // A terminal gives whole lines, so this does not wait.
-            if isThere == true { return readLine() }
+            // A terminal also gives a part of a line, after Ctrl-D. Then this waits for the rest.
+            if isThere == true { return try? await nextLine() }
         }
         writeError("(the question is taken back)")
         return nil

@@ -23,6 +23,8 @@ final class ScriptedServer: Sendable {
         case nothing
         /// No answer, and the connection stays.
         case silence
+        /// A head that promises bytes, and one of them every 20 milliseconds.
+        case drip(promised: Int)
     }
 
     private let channel: any Channel
@@ -123,6 +125,13 @@ final class ScriptedServer: Sendable {
                 context.close(promise: nil)
             case .nothing: context.close(promise: nil)
             case .silence: break
+            case .drip(let promised):
+                send(head(200, [:], promised))
+                let (channel, pause) = (context.channel, TimeAmount.milliseconds(20))
+                channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { task in
+                    guard channel.isActive else { return task.cancel() }
+                    channel.writeAndFlush(ByteBuffer(bytes: [7]), promise: nil)
+                }
             }
         }
     }

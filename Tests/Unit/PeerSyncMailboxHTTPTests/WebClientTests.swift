@@ -116,6 +116,21 @@
             }
         }
 
+        /// Each byte ends the silence.
+        @Test func aServerThatDripsTakesTooLong() async throws {
+            try await ScriptedServer.with { _, _ in
+                .drip(promised: 500)
+            } run: { server in
+                let client = try WebClient(
+                    WebAddress(server.address), trusting: nil, patience: .init(request: .milliseconds(300)))
+                let error = try await #require(throws: MailboxError.self) {
+                    try await client.send(upTo: 1000) { WebRequest(method: .GET, path: "/") }
+                }
+                #expect(error.code == .unreachable)
+                #expect(error.message == "127.0.0.1 takes too long")
+            }
+        }
+
         @Test func aPortWhereNobodyListensIsUnreachable() async throws {
             let port = try await ScriptedServer.with { _, _ in
                 .nothing

@@ -245,9 +245,9 @@ import Testing
     @Test func aWatchTellsOfAHead() async throws {
         try await withTemporaryDirectory { url in
             let storage = FolderStorage(at: url)
-            #expect(storage.changes() == nil)
+            #expect(await storage.changes() == nil)
             try await storage.put(name, [1])
-            let changes = try #require(storage.changes())
+            let changes = try #require(await storage.changes())
             try await storage.put(name, [2])
             var iterator = changes.makeAsyncIterator()
             #expect(await iterator.next() != nil)
@@ -259,12 +259,12 @@ import Testing
         try await withTemporaryDirectory { url in
             let storage = FolderStorage(at: url)
             try await storage.put(name, [1])
-            let changes = try #require(storage.changes())
+            let changes = try #require(await storage.changes())
             try FileManager.default.removeItem(at: url.appendingPathComponent("heads"))
             for await _ in changes {}
-            #expect(storage.changes() == nil)
+            #expect(await storage.changes() == nil)
             try await storage.put(name, [1])
-            #expect(storage.changes() != nil)
+            #expect(await storage.changes() != nil)
         }
     }
 

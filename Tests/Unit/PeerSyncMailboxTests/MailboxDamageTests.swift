@@ -82,6 +82,35 @@ import Testing
         try await household.expectEqual()
     }
 
+    /// A put that was given up may be carried out after the next one of the same number.
+    @Test func anOlderSegmentOfTheSameNumberIsDamaged() async throws {
+        let household = try await Household()
+        let (kitchen, study) = (household.kitchen, household.study)
+        try await kitchen.add(2...2)
+        let given = Mutex<MailboxObjectName?>(nil)
+        let storage = HookedStorage(kitchen.storage) { name in
+            given.withLock { $0 = name }
+            throw MailboxError(.unreachable, "the network is gone")
+        }
+        let mailbox = Mailbox(kitchen.engine, try await kitchen.store.mailboxes.all()[0], in: storage)
+        await #expect(throws: MailboxError.self) { try await mailbox.syncOnce() }
+        let name = try #require(given.withLock { $0 })
+        let older = try #require(household.disk.objects[name])
+        try await kitchen.add(3...3)
+        try await kitchen.sync()
+        #expect(try await household.segments().last == name)
+        household.disk.objects[name] = older
+
+        try await study.sync()
+        #expect(study.stops == ["kitchen"])
+        #expect(try await study.titles() == ["Item number 1"])
+        try await kitchen.sync()
+        #expect(household.hasToldLoss)
+        try await study.sync()
+        #expect(try await study.titles() == (1...3).map { "Item number \($0)" })
+        try await household.expectEqual()
+    }
+
     /// A newcomer has read nothing of the log yet.
     @Test func aReaderTellsOfADamagedBase() async throws {
         let household = try await Household()

@@ -124,18 +124,6 @@ import Testing
         for machine in machines { #expect(try await machine.mailbox.check().isSound) }
     }
 
-    /// Otherwise one pass would remove what the other has put and not noted yet.
-    @Test func twoPassesOfOneProgramDoNotMeetInAMailbox() async throws {
-        let kitchen = try await MailboxMachine("kitchen", MemoryDisk())
-        let (store, mailbox) = (kitchen.engine.store, kitchen.mailbox.context.mailbox)
-        let first = try await MailboxLease(store, mailbox)
-        await #expect { _ = try await MailboxLease(store, mailbox) } throws: {
-            ($0 as? MailboxError)?.code == .busy
-        }
-        try await first.end(nil)
-        try await MailboxLease(store, mailbox).end(nil)
-    }
-
     @Test func aStorageThatWentBackIsToldAndTakesNothingBack() async throws {
         let disk = MemoryDisk()
         let machines = [try await MailboxMachine("a", disk), try await MailboxMachine("b", disk)]
