@@ -12,15 +12,8 @@ enum CaptureTriggers {
     ///
     /// ``setClock(_:_:)`` replaces `julianday()` with a clock of the caller's.
     private static let now = "CAST((julianday() - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
+    private static let create = "CREATE TRIGGER "
     private static let isCapturing = "NOT EXISTS (SELECT 1 FROM grdb_sync_capturePause)"
-
-    /// Lets the triggers stamp what comes through a connection with another clock, in milliseconds since 1970.
-    static func setClock(_ db: Database, _ now: @escaping @Sendable () -> Int64) {
-        db.add(
-            function: DatabaseFunction("julianday", argumentCount: 0) { _ in
-                Double(now()) / 86_400_000 + 2_440_587.5
-            })
-    }
 
     /// `Leave` only where a deletion may have consequences, and the last two only where a row may replace one with another key.
     private static let events = ["Insert", "Update", "Rename", "Delete", "Leave", "Replace", "Displace"]
@@ -90,30 +83,46 @@ enum CaptureTriggers {
         ]
     }
 
-    /// The triggers that see what `INSERT OR REPLACE` and `UPDATE OR REPLACE` remove because of a UNIQUE index: SQLite fires no
-    /// DELETE trigger for that. If the row stays after all, its entry in the journal says nothing.
+    /// The triggers that see what `INSERT OR REPLACE` and `UPDATE OR REPLACE` remove because of a UNIQUE index, and the former
+    /// because of the row's number: SQLite fires no DELETE trigger for that. If the row stays after all, its entry in the journal
+    /// says nothing.
     private static func replacements(in table: RecordTable) -> [(name: String, sql: String)] {
-        guard !table.replacingIndexes.isEmpty else { return [] }
         let entry = Entry(table, of: "replaced.")
         let former = FormerValues.sql(table.columns.map { "replaced.\($0.sqlName)" })
-        func trigger(_ event: String, _ when: String, except row: String) -> (name: String, sql: String) {
+        func trigger(
+            _ event: String, _ when: String, if condition: String, like equals: [String], except row: String
+        ) -> (name: String, sql: String) {
             let isOwn = table.key.columns.map(\.name.sqlName)
                 .map { "replaced.\($0) IS \(row)\($0)" }.joined(separator: " AND ")
             return Self.trigger(
-                on: table, event, when, when: isCapturing,
-                entries: table.replacingIndexes.map { index in
+                on: table, event, when, when: condition,
+                entries: equals.map { isEqual in
                     """
-                    SELECT \(entry.values(mask: "0", formerValues: former)) FROM \(table.sqlName) AS replaced
-                        WHERE \(index.condition(on: "replaced.") { "NEW." + $0.sqlName }) AND NOT (\(isOwn))
+                    SELECT \(entry.values(mask: "0", formerValues: former)) FROM \(table.type.table.sqlName) AS replaced
+                        WHERE \(isEqual) AND NOT (\(isOwn))
                     """
                 })
         }
+        let indexed = table.replacingIndexes.map { index in
+            index.condition(on: "replaced.") { "NEW." + $0.sqlName }
+        }
+        // NEW has -1 in place of its number if the statement names none, as nearly all do.
+        guard !indexed.isEmpty else {
+            guard let rowID = table.hiddenRowID else { return [] }
+            return [
+                trigger(
+                    "Replace", "BEFORE INSERT", if: "NEW.\(rowID) <> -1 AND \(isCapturing)",
+                    like: ["replaced.\(rowID) = NEW.\(rowID)"], except: "NEW.")
+            ]
+        }
+        let numbered = table.hiddenRowID.map { ["NEW.\($0) <> -1 AND replaced.\($0) = NEW.\($0)"] } ?? []
         let columns = Set(table.replacingIndexes.flatMap(\.columns).compactMap(\.self).map(\.sqlName))
             .sorted()
             .joined(separator: ", ")
         return [
-            trigger("Replace", "BEFORE INSERT", except: "NEW."),
-            trigger("Displace", "BEFORE UPDATE OF \(columns)", except: "OLD."),
+            trigger("Replace", "BEFORE INSERT", if: isCapturing, like: indexed + numbered, except: "NEW."),
+            trigger(
+                "Displace", "BEFORE UPDATE OF \(columns)", if: isCapturing, like: indexed, except: "OLD."),
         ]
     }
 
@@ -159,7 +168,7 @@ enum CaptureTriggers {
         return (
             name,
             """
-            CREATE TRIGGER \(name.sqlName) \(when) ON \(table.sqlName)
+            \(create)\(name.sqlName) \(when) ON \(table.type.table.sqlName)
             WHEN \(condition)
             BEGIN
             \(statements.joined(separator: "\n"))
@@ -170,7 +179,7 @@ enum CaptureTriggers {
 
     /// What is not as it should be with the triggers on a table.
     struct Difference {
-        /// Whether a trigger is missing, or comes from another version.
+        /// Whether a trigger is missing, or comes from another version. `Replace` does not count: without it, no row is unknown.
         let isAny: Bool
         /// Whether all triggers are missing, as after the table was made anew.
         let areAllMissing: Bool
@@ -182,8 +191,9 @@ enum CaptureTriggers {
         let wanted = statements(for: table)
         let present = try present(db, on: table)
         let isMissing = { (event: String) in present[name(of: event, on: table.type.name)] == nil }
+        let replace = name(of: "Replace", on: table.type.name)
         return Difference(
-            isAny: wanted.contains { present[$0.name] != $0.sql }
+            isAny: wanted.contains { present[$0.name] != $0.sql && $0.name != replace }
                 || !surplus(present, wanted, on: table).isEmpty,
             areAllMissing: events.allSatisfy(isMissing),
             isUpdateMissing: isMissing("Update"), isDeleteMissing: isMissing("Delete"))
@@ -198,7 +208,8 @@ enum CaptureTriggers {
         }
         for (name, sql) in wanted where present[name] != sql {
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(name.sqlName)")
-            try db.execute(sql: sql)
+            // SQLite would put a trigger on a temporary table of that name; it leaves `main.` out of the text that it keeps.
+            try db.execute(sql: "\(create)main.\(sql.dropFirst(create.count))")
         }
         // Opening an up-to-date store writes nothing, so it also works on a full disk.
         for (state, texts) in [
@@ -302,13 +313,13 @@ enum CaptureTriggers {
         return try result.get()
     }
 
-    /// The tables, in small letters, on which others have triggers. These fire for what the engine writes, too.
-    static func tablesOfOthers(_ db: Database) throws -> Set<String> {
-        try String.fetchSet(
+    /// The tables on which others have triggers, in any capitals. These fire for what the engine writes, too.
+    static func tablesOfOthers(_ db: Database) throws -> [String] {
+        try String.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT lower(tbl_name) FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'grdb_sync_*'
-                    UNION SELECT lower(tbl_name) FROM sqlite_temp_master WHERE type = 'trigger'
+                    SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name NOT GLOB 'grdb_sync_*'
+                    UNION SELECT tbl_name FROM sqlite_temp_master WHERE type = 'trigger'
                     """))
     }
 

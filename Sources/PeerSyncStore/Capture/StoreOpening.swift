@@ -46,16 +46,57 @@ struct StoreOpening {
     }
 
     /// - Parameter areRulesNew: whether the store was last written under other rules between records.
+    /// - Throws: `tableMismatch` when a name differs from its former one in nothing but capitals.
     func run(areRulesNew: Bool) throws {
+        try checkCapitals()
         let version = try CapturedSchema.schemaVersion(db)
         let noted = try SyncState.integer(db, .schemaVersion)
+        let library = try String.fetchOne(db, sql: "SELECT sqlite_version()")
+        let isLibraryNew = try SyncState.text(db, .sqliteVersion) != library
         try takeTables(areRulesNew: areRulesNew)
         try StoreFuse.addSalt(db)
-        // What refused a record may have changed with the schema.
-        if version != noted { try store.tryAllHeldAgain(db) }
+        // What refused a record may have changed with the schema, or with what SQLite can compute.
+        if version != noted || isLibraryNew { try store.tryAllHeldAgain(db) }
+        if isLibraryNew { try SyncState.set(db, .sqliteVersion, library) }
         // The triggers are part of the schema. Opening an up-to-date store writes nothing.
         let current = try CapturedSchema.schemaVersion(db)
         if current != noted { try SyncState.set(db, .schemaVersion, current) }
+    }
+
+    /// Refuses a table or a column that has nothing but other capitals than before. SQLite takes both names for one, so nobody expects
+    /// another type or field; and a new installation cannot know the former name unless the app says it. A name that the app has given stands:
+    /// an installation that is older than the hint has to open, too.
+    private func checkCapitals() throws {
+        for (name, columns) in former.sorted(by: { $0.key < $1.key }) {
+            guard let table = store.tables[name] else {
+                let type = store.tables.schema.types.first {
+                    $0.name.isSameName(as: name) && $0.name == NameEncoding.identifier(of: $0.table)
+                }
+                if let type, former[type.name] == nil {
+                    throw Self.otherCapitals("table \(type.table)", formerly: name, "formerName: ")
+                }
+                continue
+            }
+            for field in table.type.fields
+            where !columns.names.contains(field.name)
+                && field.name == NameEncoding.identifier(of: field.column)
+            {
+                let twin = columns.names.first { !table.hasColumn($0) && $0.isSameName(as: field.name) }
+                guard let twin else { continue }
+                throw Self.otherCapitals(
+                    "column \(table.type.table).\(field.column)", formerly: twin,
+                    "formerColumns: [\"\(field.column)\": ", "]")
+            }
+        }
+    }
+
+    private static func otherCapitals(
+        _ place: String, formerly name: String, _ option: String, _ end: String = ""
+    ) -> RecordStoreError {
+        let former = NameEncoding.name(of: name)
+        return .tableMismatch(
+            "the \(place) was \(former) before, and capitals count in records: list it with \(option)\"\(former)\"\(end), so that "
+                + "it stays the same for all versions of the app")
     }
 
     private func takeTables(areRulesNew: Bool) throws {

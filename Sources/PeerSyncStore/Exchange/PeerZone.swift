@@ -239,14 +239,9 @@ package struct PeerZone: Sendable {
         for record in batch.records {
             let newest = record.newestStamp
             guard let newest, newest.time.milliseconds > limit else { continue }
-            let theirs =
-                ISO8601.text(milliseconds: newest.time.milliseconds, fraction: .ifNeeded)
-                ?? "a year beyond 9999"
-            let ours = ISO8601.text(milliseconds: now, fraction: .ifNeeded) ?? "an impossible date"
-            throw RecordStoreError(
-                .clockSkew,
-                "\(record.name) was written at \(theirs) by the clock of its machine, but the machine that received "
-                    + "it has \(ours); nothing was taken over")
+            throw RecordStoreError.clockSkew(
+                record.name, writtenAt: newest.time.milliseconds, receivedAt: now,
+                "this batch was not taken over")
         }
     }
 }

@@ -16,6 +16,22 @@ package struct StoreExchange: Sendable {
         }
     }
 
+    /// Checks that a machine will take zones of this store: it gives up for them what it has, and refuses what lies too far in the future
+    /// only afterwards.
+    ///
+    /// - Parameters:
+    ///   - zones: the zones; those that this store does not have are passed over.
+    ///   - clock: the machine's clock, in milliseconds since 1970; 0 if it is not known.
+    ///   - allowedSkew: how far stamps may lie in the future of that clock, in milliseconds.
+    /// - Throws: `clockSkew`.
+    package func checkGiving(_ zones: [ZoneID], at clock: Int64, allowedSkew: Int64) async throws {
+        guard clock > 0 else { return }
+        try await store.readFolded { [store] db in
+            let rows = try zones.compactMap { try Zones.row(db, of: $0) }
+            try store.clock.check(db, zones: rows, at: clock, allowedSkew: allowedSkew)
+        }
+    }
+
     /// The tokens of a peer's changes that this store holds in some zones.
     package func receivedTokens(of peer: Peer, in ids: [ZoneID]) async throws -> [ZoneID: ChangeToken] {
         try await store.database.read { db in
@@ -79,6 +95,7 @@ package struct StoreExchange: Sendable {
         case .become(let id): try become(db, zone, id)
         case .replace(let id):
             try store.zones.erase(db, zone)
+            try SyncState.set(db, .awaitsDefault, peer.id)
             try become(db, zone, id)
         }
         return takenUp

@@ -34,11 +34,12 @@ public struct StoreHousehold: Sendable {
     }
 
     /// The paired machines that may write here and are in no household yet, by name: nobody has introduced them to the other
-    /// machines.
+    /// machines. Those with which this one only shares a zone beside the default one are none.
     public func candidates(_ db: Database) throws -> [Peer] {
         let members = Set(try load(db).members.map(\.key))
         return try PeerTable.all(db).filter {
             try !members.contains($0.publicKey) && rights(db, of: $0) == .write
+                && !Zones.areOthersShared(db, with: $0.id)
         }
     }
 
@@ -236,8 +237,9 @@ public struct StoreHousehold: Sendable {
         for introduction in set.members
         where introduction.key != own && !paired.contains(Data(introduction.key)) {
             let introducer = (set.first(of: introduction.key) ?? introduction).introducer
-            guard let peer = try PeerTable.introduce(db, introduction, by: introducer, now: store.now())
-            else { continue }
+            let peer = try PeerTable.introduce(
+                db, introduction, besides: set.first(of: own)?.name, by: introducer, now: store.now())
+            guard let peer else { continue }
             if introduction.rights == .read {
                 try Zones.setRights(db, peer: peer.id, zone: Zones.defaultID, .read)
             }

@@ -27,6 +27,7 @@ extension RecordWriter {
         let hashes = hashes ?? hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: peer)
         guard try writeNewMetadata(state, layout, hashes, note) else { return false }
+        tellObservers(of: layout.table)
         let isWritten = try db.catchingConstraint {
             try layout.insert(state.name, state.fields, dateText(of: state))
         }
@@ -50,7 +51,8 @@ extension RecordWriter {
         _ state: RecordState, modificationDate written: String?, zone: Int64,
         _ numbering: inout ChangeNumbering
     ) throws -> Bool {
-        guard !state.isTooLarge, let layout = try layout(ofNew: state, zone), !layout.hasUnstoredAssets(state)
+        guard !state.isTooLarge, !state.hasReplacementCharacter,
+            let layout = try layout(ofNew: state, zone), !layout.hasUnstoredAssets(state)
         else { return false }
         let hashes = hasher.hashes(of: state)
         let note = Note(new: numbering, zone: zone, source: nil)

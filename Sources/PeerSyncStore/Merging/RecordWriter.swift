@@ -22,6 +22,8 @@ final class RecordWriter {
     private var lastLayout: RowLayout?
     private var modificationDate = ModificationDate()
     private var areAnyWaiting: Bool?
+    /// The types of whose tables ``tellObservers(of:)`` has told.
+    private var told: Set<String> = []
     private var bindings = Bindings()
     /// Both keep their memory from record to record.
     var hasher = RecordHasher()
@@ -40,7 +42,7 @@ final class RecordWriter {
     private lazy var findKnown = Result {
         try db.statementToBind("SELECT 1 FROM grdb_sync_remoteRecord WHERE remoteRecordID = ?")
     }
-    /// The tables, in small letters, whose rows a trigger of the app's may change as soon as they are written.
+    /// The tables whose rows a trigger of the app's may change as soon as they are written.
     private(set) lazy var tablesOfOthers = Result { try CaptureTriggers.tablesOfOthers(db) }
     private lazy var findWaiting = Result { try db.statementToBind(HeldReferenceTable.awaits) }
 
@@ -122,16 +124,16 @@ final class RecordWriter {
         if let present {
             let changed = changed(fields, from: present)
             if isDated, changed.isEmpty { return }
+            tellObservers(of: table)
             do {
                 if try layout(of: state.name, changed)?.update(state.name, changed, date) == true { return }
-            } catch let error as DatabaseError
-                where error.resultCode == .SQLITE_CONSTRAINT && changed.isEmpty && db.isInsideTransaction
-            {
+            } catch let error as DatabaseError where changed.isEmpty && db.isRefusal(error) {
                 // The row shows all that it has to: an app that lets nobody change it only keeps it from getting its date.
                 return
             }
         }
         guard let layout = try layout(of: state.name, fields) else { return }
+        tellObservers(of: table)
         guard try hasTriggersOfOthers(table) else { return try layout.upsert(state.name, fields, date) }
         // SQLite runs the update of an upsert as OR ABORT, and puts that in the place of what the statements of triggers say.
         if try !layout.update(state.name, fields, date), try !table.exists(db, state.name) {
@@ -155,11 +157,16 @@ final class RecordWriter {
     /// Removes a record's row, with the capture triggers paused. What is deleted for all machines goes, whatever a trigger of the
     /// app's says: where one refuses that, or keeps the row, it removes the row once more without any trigger.
     func deleteRow(_ name: RecordName, in table: RecordTable) throws {
-        let isTaken = try db.catchingConstraint { try table.delete(db, name) }
+        tellObservers(of: table)
+        let isTaken = try db.catchingConstraint(in: table) { try table.delete(db, name) }
         guard try !isTaken || hasTriggersOfOthers(table) && table.exists(db, name) else { return }
         let wereOn = CaptureTriggers.switchOff(db)
         defer { if wereOn { CaptureTriggers.switchOn(db) } }
-        try table.delete(db, name)
+        // Without triggers SQLite would leave a row whose deletion fails in some of its indexes alone.
+        try db.inSavepoint {
+            try table.delete(db, name)
+            return .commit
+        }
     }
 
     /// The fields with other values than those of a row.
@@ -192,7 +199,15 @@ final class RecordWriter {
     /// Whether a trigger of the app's may change a row of a table as soon as it is written.
     func hasTriggersOfOthers(_ table: RecordTable) throws -> Bool {
         let tables = try tablesOfOthers.get()
-        return !tables.isEmpty && tables.contains(table.type.table.lowercased())
+        return tables.contains { $0.isSameName(as: table.type.table) }
+    }
+
+    /// Tells those who observe a table that its rows change, once for all of this writer: SQLite reports no changes of a table WITHOUT
+    /// ROWID.
+    func tellObservers(of table: RecordTable) {
+        guard !table.hasRowID, told.insert(table.type.name).inserted else { return }
+        // GRDB cannot list the columns of a table with quotation marks in its name.
+        try? db.notifyChanges(in: Table(table.type.table))
     }
 
     /// Returns the text for a record's column `modificationDate`.

@@ -106,7 +106,7 @@ extension WorkingSet {
         _ shown: RecordState, of record: WorkingRecord, in table: RecordTable
     ) throws -> Set<String>? {
         var altered: Set<String>?
-        let isWritten = try db.catchingConstraint {
+        let isWritten = try db.catchingConstraint(in: table) {
             if let present = record.treatment == .saveAnew ? nil : record.fieldsOfRow {
                 try writer.writeRow(shown, in: table, from: present)
             } else {
@@ -244,8 +244,8 @@ extension WorkingSet {
             }, to: &writer.blob)
     }
 
-    /// Notes whether a record is too large to travel, or its row keeps the bytes of a file. Notes about its former state are no longer
-    /// valid.
+    /// Notes whether a record is too large to travel, or its row has something else than travels: the bytes of a file, or a text that is
+    /// no UTF-8. Notes about its former state are no longer valid.
     private func noteUnsynced(_ record: WorkingRecord, _ placement: RecordStatus) throws {
         let keepsBytes = placement == .inTable && hasOtherThanFile(record)
         if try areAnyNoted.get() {
@@ -258,6 +258,10 @@ extension WorkingSet {
             try UnsyncedRecords.note(db, .size, of: record.name, zone: record.zone)
         } else if keepsBytes {
             try UnsyncedRecords.note(db, .file, of: record.name, zone: record.zone)
+        } else if placement == .inTable,
+            try tables[record.name.recordType]?.hasOtherText(db, than: record.state) == true
+        {
+            try UnsyncedRecords.note(db, .text, of: record.name, zone: record.zone)
         }
     }
 

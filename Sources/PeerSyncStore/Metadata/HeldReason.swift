@@ -12,6 +12,7 @@ public enum HeldReason: Sendable, Hashable {
     case values(columns: [String], holder: RecordName?)
     /// A table whose keys have such names as the record has.
     case key
-    /// Fields that the table accepts: a CHECK, a NOT NULL or a trigger refuses those that are here.
+    /// Fields that the table accepts: a CHECK, a NOT NULL or a trigger refuses those that are here, or an index or a generated column
+    /// cannot be computed from them.
     case fields
 }

@@ -13,8 +13,8 @@ enum MetadataTables {
 
     static let create = """
         -- One value per name: formatVersion, replica, clock, lastSequence, lastPurge, assetPolicy,
-        -- isSyncOff, settingsVersion, schemaVersion, erasures, historySize, fuse, fuseSalt, and for each type captured:<type>,
-        -- fieldKinds:<type>, table:<type>, contested:<type>, left:<type>.
+        -- isSyncOff, settingsVersion, schemaVersion, sqliteVersion, erasures, awaitsDefault, historySize, fuse,
+        -- fuseSalt, and for each type captured:<type>, fieldKinds:<type>, table:<type>, contested:<type>, left:<type>.
         CREATE TABLE grdb_sync_syncState (
             name TEXT PRIMARY KEY,
             value

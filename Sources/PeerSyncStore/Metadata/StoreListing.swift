@@ -188,7 +188,7 @@ public struct StoreListing: Sendable {
         of key: [any DatabaseValueConvertible], in table: String,
         as encode: (_ column: String, any DatabaseValueConvertible) -> DatabaseValue
     ) throws -> RecordName {
-        guard let found = store.tables.all.first(where: { $0.type.table.lowercased() == table.lowercased() })
+        guard let found = store.tables.all.first(where: { $0.type.table.isSameName(as: table) })
         else { throw RecordStoreError.tableMismatch("the table \(table) is not synced") }
         guard key.count == found.key.columns.count,
             let name = found.key.name(of: zip(found.key.columns, key).map { FieldValue(encode($0.name, $1)) })

@@ -32,6 +32,10 @@ struct SyncState {
     /// SQLite's number of the database's schema when the store was opened last. It grows with each change of a table, a trigger or an
     /// index.
     static let schemaVersion = SyncState(name: "schemaVersion")
+    /// The version of SQLite that opened the store last, such as `3.45.1`.
+    static let sqliteVersion = SyncState(name: "sqliteVersion")
+    /// 1 from when the store gives up its default zone for that of another machine, until it is in sync with one.
+    static let awaitsDefault = SyncState(name: "awaitsDefault")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }
     /// What these fields mean, in the same order, and their columns where these have other names. Earlier versions did not

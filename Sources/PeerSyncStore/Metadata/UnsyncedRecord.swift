@@ -14,6 +14,9 @@ public struct UnsyncedRecord: Sendable, Hashable {
         /// a program wrote. Other machines get the record and the file. One whose table refuses the text, too, holds the record. A
         /// table that takes the text mends it.
         public static let file = Reason(description: "file")
+        /// A text of the row is no UTF-8, as one that a program has made of bytes. Other machines get it with U+FFFD in place of what
+        /// is not, and the row keeps it. Another text mends it.
+        public static let text = Reason(description: "text")
     }
 
     /// The table of the row.

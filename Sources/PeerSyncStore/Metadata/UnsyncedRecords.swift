@@ -11,12 +11,15 @@ enum UnsyncedRecords {
         case size = 2
         /// The row keeps the bytes of a file.
         case file = 3
+        /// The row has a text that is no UTF-8.
+        case text = 4
 
         var reason: UnsyncedRecord.Reason {
             switch self {
             case .name: .name
             case .size: .size
             case .file: .file
+            case .text: .text
             }
         }
     }
@@ -120,6 +123,17 @@ enum UnsyncedRecords {
             } else {
                 shown.unicodeScalars.append(scalar)
             }
+        }
+    }
+}
+
+extension RecordState {
+    /// Whether a text has U+FFFD, as one has that is read from bytes that are no UTF-8.
+    var hasReplacementCharacter: Bool {
+        fields.contains { field in
+            guard case .text(let text) = field.value else { return false }
+            // To look for the first byte of the character takes less time, and few texts have it.
+            return text.utf8.contains(0xEF) && text.unicodeScalars.contains("\u{FFFD}")
         }
     }
 }

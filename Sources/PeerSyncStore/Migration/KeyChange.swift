@@ -198,6 +198,7 @@ struct KeyChange {
             if isKey, !declared.isNotNull { type += " NOT NULL" }
             let hasDefault = rebuild.declaration.hasDefault(column)
             var defaultSQL: String?
+            try checkGenerated(rebuild.declaration, from: holder)
             if isOwnKey {
                 defaultSQL = isRandom ? form.randomSQL : "NULL"
                 if isRandom, !hasDefault { type += " DEFAULT \(form.randomSQL)" }
@@ -210,6 +211,14 @@ struct KeyChange {
         }
         if table == self.table { rebuild.removeUnique(on: formerlyUnique) }
         try rebuild.run()
+    }
+
+    /// Refuses a generated column that follows from keys that change: it would have other values.
+    private func checkGenerated(_ declaration: TableDeclaration, from holder: Holder) throws {
+        guard let generated = declaration.generatedColumn(from: holder.column) else { return }
+        throw KeyMigration.error(
+            "the generated column \(holder.table).\(generated) follows from \(holder.column), which gets new keys: drop it before, and "
+                + "add it after as it is to follow from a UUID")
     }
 
     /// The new key in place of the key of before that a reference has as its default.

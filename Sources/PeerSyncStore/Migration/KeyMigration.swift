@@ -45,7 +45,8 @@ public enum KeyMigration {
     ///   - name: If nil, the UUIDs are random. Otherwise they follow from this name, the name of the table and the number, as
     ///     `UUID(derivedFrom: name, table, number)`. Use it if several machines have copies of one database: then they all have
     ///     the same keys.
-    /// - Throws: ``RecordStoreError`` `tableMismatch`; errors of SQLite, as when a CHECK refuses UUIDs.
+    /// - Throws: ``RecordStoreError`` `tableMismatch`, also when a generated column follows from a key, or a CHECK refuses UUIDs;
+    ///   errors of SQLite.
     public static func numbersToUUIDs(
         _ db: Database, in tables: [String], as form: Form = .blob, sharedBy name: String? = nil
     ) throws {
@@ -164,7 +165,7 @@ public enum KeyMigration {
                 WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND list."to" IS NOT NULL
                 """, arguments: [change.table])
         for row in references {
-            guard let column = columns.first(where: { $0.lowercased() == (row[2] as String).lowercased() })
+            guard let column = columns.first(where: { $0.isSameName(as: row[2]) })
             else { continue }
             throw error(
                 "\(row[0] as String).\(row[1] as String) refers to \(change.table).\(column), which UNIQUE has to keep: let it refer to the key, "

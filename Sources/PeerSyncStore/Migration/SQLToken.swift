@@ -15,16 +15,16 @@ struct SQLToken {
     let text: String
     /// The number of parentheses around it.
     let depth: Int
+    /// Whether it stands in the quotation marks of a literal, of a text or a BLOB.
+    let isLiteral: Bool
 
     /// Whether it is a keyword, in any capitals.
     func isWord(_ keyword: String) -> Bool { kind == .word && text.uppercased() == keyword }
 
     func isSign(_ sign: String) -> Bool { kind == .sign && text == sign }
 
-    /// Whether it may be the name of a table or column. SQLite takes a–z and A–Z for the same in names, but no other letters.
-    func isName(_ name: String) -> Bool {
-        kind != .sign && text.utf8.elementsEqual(name.utf8) { $0.asciiLowercase == $1.asciiLowercase }
-    }
+    /// Whether it may be the name of a table or column.
+    func isName(_ name: String) -> Bool { kind != .sign && text.isSameName(as: name) }
 
     /// Reads a statement; nil when quotation marks or a comment never end.
     static func tokens(of sql: [UInt8]) -> [SQLToken]? {
@@ -42,12 +42,6 @@ extension [SQLToken] {
     /// Where some keywords stand one after the other.
     func places(of keywords: [String]) -> [Int] {
         indices.filter { self[$0...].prefix(keywords.count).elementsEqual(keywords) { $0.isWord($1) } }
-    }
-}
-
-extension UInt8 {
-    fileprivate var asciiLowercase: UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 }
 
@@ -132,7 +126,8 @@ private struct SQLScanner {
         SQLToken(
             kind: kind, range: start..<position,
             text: text ?? String(decoding: sql[start..<position], as: UTF8.self),
-            depth: depth ?? self.depth)
+            depth: depth ?? self.depth,
+            isLiteral: kind == .quoted && "'xX".utf8.contains(sql[start]))
     }
 
     /// Whether a byte goes on with a name or a number.

@@ -86,6 +86,24 @@ struct TableDeclaration {
         }
     }
 
+    /// The name of a generated column that follows from another column; nil when none does.
+    func generatedColumn(from column: String) -> String? {
+        let generated = items.first { item in
+            guard !Self.isTableConstraint(item),
+                let start = item.indices.dropFirst().first(where: {
+                    item[$0].depth == 1 && item[$0].isWord("AS")
+                })
+            else { return false }
+            let expression = item[(start + 2)...].prefix { $0.depth > 1 }
+            return expression.indices.contains { index in
+                // A function may have the name of a column.
+                expression[index].isName(column) && !expression[index].isLiteral
+                    && !item[index + 1].isSign("(")
+            }
+        }
+        return generated?.first?.text
+    }
+
     private static func isTableConstraint(_ item: ArraySlice<SQLToken>) -> Bool {
         tableConstraints.contains(where: item.first!.isWord)
     }

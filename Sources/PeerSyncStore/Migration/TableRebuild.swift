@@ -79,32 +79,24 @@ struct TableRebuild {
         var names = columns.map(\.sqlName)
         var sources = zip(columns, names).map { values[$0] ?? "former.\($1)" }
         // An index for full-text search knows the rows by this number.
-        if let rowID = try rowIDToCopy() {
+        if let rowID = try db.hiddenRowID(of: table) {
             names.append(rowID)
             sources.append("former.\(rowID)")
         }
-        // ABORT: no ON CONFLICT of the table may leave out a row.
-        try db.execute(
-            sql: """
-                INSERT OR ABORT INTO main.\(table.sqlName) (\(names.joined(separator: ", ")))
-                SELECT \(sources.joined(separator: ", ")) FROM main.\(Self.former) AS former
-                """)
-    }
-
-    /// The name of the rowid; nil when the table has none, or when a column of the key is the rowid.
-    private func rowIDToCopy() throws -> String? {
-        let isPlain = try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT NOT wr AND (
-                    (SELECT count(*) FROM pragma_table_info(:table, 'main') WHERE pk > 0) <> 1
-                    OR EXISTS (SELECT 1 FROM pragma_index_list(:table, 'main') WHERE origin = 'pk'))
-                FROM pragma_table_list WHERE schema = 'main' AND name = :table
-                """, arguments: ["table": table])
-        guard isPlain == true else { return nil }
-        let columns = try String.fetchSet(
-            db, sql: "SELECT lower(name) FROM pragma_table_xinfo(?, 'main')", arguments: [table])
-        return ["rowid", "_rowid_", "oid"].first { !columns.contains($0) }
+        do {
+            // ABORT: no ON CONFLICT of the table may leave out a row.
+            try db.execute(
+                sql: """
+                    INSERT OR ABORT INTO main.\(table.sqlName) (\(names.joined(separator: ", ")))
+                    SELECT \(sources.joined(separator: ", ")) FROM main.\(Self.former) AS former
+                    """)
+        } catch let error as DatabaseError
+            where error.extendedResultCode == .SQLITE_CONSTRAINT_CHECK
+        {
+            throw KeyMigration.error(
+                "a CHECK of the table \(table) refuses the new keys, so drop it before: \(error.message ?? "")"
+            )
+        }
     }
 
     /// What must not change: the names and kinds of all columns, the declarations of those that stay, and the foreign keys.

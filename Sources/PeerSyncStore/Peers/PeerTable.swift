@@ -90,9 +90,12 @@ enum PeerTable {
 
     /// Pairs with a key; a paired key stays as it is. If the name is taken, it appends a number.
     ///
-    /// - Parameter introducer: the static key of the machine that introduced this one; nil if a user paired it.
+    /// - Parameters:
+    ///   - own: what this machine itself is called, which is taken, too; nil if that is not known.
+    ///   - introducer: the static key of the machine that introduced this one; nil if a user paired it.
     static func insert(
-        _ db: Database, key: [UInt8], name: String, introducedBy introducer: [UInt8]? = nil, now: Int64
+        _ db: Database, key: [UInt8], name: String, besides own: String? = nil,
+        introducedBy introducer: [UInt8]? = nil, now: Int64
     ) throws -> Peer {
         let pairedAt = ISO8601.text(milliseconds: now, fraction: .ifNeeded)
         if let known = try find(db, key: key) {
@@ -101,7 +104,8 @@ enum PeerTable {
                 sql: "UPDATE grdb_sync_peer SET introducedBy = NULL WHERE id = ?", arguments: [known.id])
             return try find(db, key: key)!
         }
-        let taken = Set(try String.fetchAll(db.cachedStatement(sql: "SELECT name FROM grdb_sync_peer")))
+        var taken = Set(try String.fetchAll(db.cachedStatement(sql: "SELECT name FROM grdb_sync_peer")))
+        if let own { taken.insert(own) }
         var unique = name
         var number = 2
         while taken.contains(unique) {
@@ -121,13 +125,15 @@ enum PeerTable {
     ///
     /// - Returns: nil if it is one, or a user has forgotten it here: only a pairing ends that.
     static func introduce(
-        _ db: Database, _ introduction: Introduction, by introducer: [UInt8], now: Int64
+        _ db: Database, _ introduction: Introduction, besides own: String?, by introducer: [UInt8],
+        now: Int64
     ) throws -> Peer? {
         guard try find(db, key: introduction.key) == nil, try !isForgotten(db, key: introduction.key) else {
             return nil
         }
         return try insert(
-            db, key: introduction.key, name: introduction.name, introducedBy: introducer, now: now)
+            db, key: introduction.key, name: introduction.name, besides: own, introducedBy: introducer,
+            now: now)
     }
 
     /// Whether a user of this machine has ended the pairing with the machine of that key, and nobody has paired it again.

@@ -6,6 +6,15 @@ import PeerSyncModel
 public struct StorePeers: Sendable {
     let store: RecordStore
 
+    /// Whether a database is paired, under the identity with which it was opened last. Only reads.
+    package static func isAny(_ db: Database) throws -> Bool {
+        try isAny(db, in: "grdb_sync_peer") || (FormatOne.isPresent(db) && isAny(db, in: "peer"))
+    }
+
+    private static func isAny(_ db: Database, in table: String) throws -> Bool {
+        try db.hasTable(table) && db.fetchBoolCached("SELECT EXISTS (SELECT 1 FROM main.\(table))")
+    }
+
     /// The machines this one is paired with, by name.
     public func all() async throws -> [Peer] {
         try await store.database.read { try PeerTable.all($0) }
@@ -39,16 +48,17 @@ public struct StorePeers: Sendable {
     /// Pairs with a key. A paired key stays as it is.
     ///
     /// - Parameters:
+    ///   - own: what this machine itself is called, so that the peer gets another name here.
     ///   - introduction: introduces the machine to the household; nil to introduce it to nobody.
     ///   - isDue: whether ``StoreHousehold/introduceIfDue(_:sharesDefault:by:)`` has to introduce it later.
     package func add(
-        key: [UInt8], name: String, introducing introduction: Introduction? = nil,
-        introductionIsDue isDue: Bool = false
+        key: [UInt8], name: String, besides own: String? = nil,
+        introducing introduction: Introduction? = nil, introductionIsDue isDue: Bool = false
     ) async throws -> Peer {
         try await store.database.write { [self] db in
             // Also for a paired key: the peer may have ended the pairing before.
             try SyncSettings.noteChanged(db)
-            let peer = try add(db, key: key, name: name)
+            let peer = try add(db, key: key, name: name, besides: own)
             if let introduction { try store.household.add(db, introduction) }
             if isDue { try HouseholdTable.setDue(peer.id, true, db) }
             return peer
@@ -56,8 +66,8 @@ public struct StorePeers: Sendable {
     }
 
     /// Pairs with a key in the open transaction.
-    package func add(_ db: Database, key: [UInt8], name: String) throws -> Peer {
-        try PeerTable.insert(db, key: key, name: name, now: store.now())
+    package func add(_ db: Database, key: [UInt8], name: String, besides own: String? = nil) throws -> Peer {
+        try PeerTable.insert(db, key: key, name: name, besides: own, now: store.now())
     }
 
     /// Ends the pairing with the peer of that name, or with a key that begins with that text. Records stay.
@@ -157,18 +167,19 @@ public struct StorePeers: Sendable {
     /// Pairs with a key that has proved to know the code. A paired key stays as it is.
     ///
     /// - Parameters:
+    ///   - own: what this machine itself is called, so that the peer gets another name here.
     ///   - address: the origin of the attempts, which the store then forgets.
     ///   - code: the number of the code, which says what the machine gets; nil for what every paired machine gets.
     ///   - introducer: the static key of this machine, to introduce the new one to the household, unless the code gives it a
     ///     single zone; nil to introduce it to nobody.
     package func add(
-        key: [UInt8], name: String, from address: String, code: Int64? = nil,
+        key: [UInt8], name: String, besides own: String? = nil, from address: String, code: Int64? = nil,
         introducedBy introducer: [UInt8]? = nil
     ) async throws -> Peer {
         try await store.database.write { [self] db in
             try PairingAttempts.succeeded(db, from: address)
             try SyncSettings.noteChanged(db)
-            let peer = try add(db, key: key, name: name)
+            let peer = try add(db, key: key, name: name, besides: own)
             let welcome = try code.flatMap { try PairingCodes.welcome(db, peer, with: $0) }
             // A machine that was a guest before, and pairs anew, keeps the rights that it has.
             let rights = try Zones.rights(db, peer: peer.id, zone: Zones.defaultID)
@@ -200,6 +211,7 @@ public struct StorePeers: Sendable {
                     INSERT INTO grdb_sync_peerZone (peer, zone, lastSync) VALUES (?, ?, ?)
                     ON CONFLICT (peer, zone) DO UPDATE SET lastSync = excluded.lastSync
                     """, arguments: [peer.id, exchange.zoneID, time])
+            if exchange.zoneID == Zones.defaultID { try SyncState.remove(db, .awaitsDefault) }
         }
         try await store.upkeep.purgeIfDue()
     }

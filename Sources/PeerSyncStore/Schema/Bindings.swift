@@ -163,15 +163,34 @@ extension Database {
 }
 
 extension Database {
-    /// - Returns: false when a constraint, or a trigger, refuses what `body` writes.
+    /// - Parameter table: where `body` updates or deletes rows; nil if it only inserts. See ``RecordTable/computesIndexes``.
+    /// - Returns: false when a table refuses what `body` writes: see ``isRefusal(_:)``.
     /// - Throws: the error of a trigger that has ended the transaction with RAISE(ROLLBACK), and all others.
-    func catchingConstraint(_ body: () throws -> Void) throws -> Bool {
+    func catchingConstraint(in table: RecordTable? = nil, _ body: () throws -> Void) throws -> Bool {
         do {
-            try body()
+            guard table?.computesIndexes == true else {
+                try body()
+                return true
+            }
+            try inSavepoint {
+                try body()
+                return .commit
+            }
             return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && isInsideTransaction
-        {
+        } catch let error as DatabaseError where isRefusal(error) {
             return false
+        }
+    }
+
+    /// Whether a statement failed for the values that it writes: a constraint or a trigger refuses them, or an index, a CHECK, a
+    /// generated column or a trigger cannot compute with them. The transaction goes on without the statement.
+    func isRefusal(_ error: DatabaseError) -> Bool {
+        guard isInsideTransaction else { return false }
+        switch error.resultCode {
+        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return true
+        // The same code says that SQLite cannot compile a statement, because a table is missing for example: then it takes no values.
+        case .SQLITE_ERROR: return error.sql.map { (try? makeStatement(sql: $0)) != nil } ?? false
+        default: return false
         }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 
 extension Database {
     /// The columns that a table of the app's database itself declares, in their order; empty when there is no such table.
@@ -26,6 +27,36 @@ extension Database {
             "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?", [table])
     }
 
+    /// Whether a table is not declared WITHOUT ROWID.
+    func hasRowID(_ table: String) throws -> Bool {
+        try !fetchBoolCached(
+            "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", [table])
+    }
+
+    /// The name by which SQL reads and writes the number of a table's rows; nil when it has none, when a column of the key is that
+    /// number, or when other columns have all its names.
+    func hiddenRowID(of table: String) throws -> String? {
+        let isHidden = try Bool.fetchOne(
+            cachedStatement(
+                sql: """
+                    SELECT NOT wr AND (
+                        (SELECT count(*) FROM pragma_table_info(:table, 'main') WHERE pk > 0) <> 1
+                        OR EXISTS (SELECT 1 FROM pragma_index_list(:table, 'main') WHERE origin = 'pk'))
+                    FROM pragma_table_list WHERE schema = 'main' AND name = :table
+                    """), arguments: ["table": table])
+        guard isHidden == true else { return nil }
+        let columns = try declaredColumns(of: table).map(\.name)
+        return ["rowid", "_rowid_", "oid"].first { name in !columns.contains { $0.isSameName(as: name) } }
+    }
+
+    /// The collation of a column, by which `=` compares its values.
+    func collation(of column: String, in table: String) -> String {
+        var collation: UnsafePointer<CChar>?
+        sqlite3_table_column_metadata(
+            sqliteConnection, "main", table, column, nil, &collation, nil, nil, nil)
+        return collation.map { String(cString: $0) } ?? "BINARY"
+    }
+
     /// The statement that created a table: SQLite shows some of what it says nowhere else. Empty when it cannot be read.
     func declaration(of table: String) throws -> [SQLToken] {
         let sql = try String.fetchOne(
@@ -33,6 +64,17 @@ extension Database {
                 sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"),
             arguments: [table])
         return SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
+    }
+
+    /// Whether a table has an index with a WHERE, an expression or a column that SQLite computes.
+    func computesIndexes(of table: String) throws -> Bool {
+        try fetchBoolCached(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM pragma_index_list(:table, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS part
+                WHERE list.partial OR part.cid = -2
+                    OR part.name IN (SELECT name FROM pragma_table_xinfo(:table, 'main') WHERE hidden = 2))
+            """, ["table": table])
     }
 
     /// The UNIQUE indexes and constraints that a table has beside its key.
@@ -66,8 +108,14 @@ struct DeclaredIndex {
     /// Whether `CREATE INDEX` made it, and not a constraint of the table.
     let isStatement: Bool
 
-    /// Whether it has all columns of a key: whoever shares these is the same record.
-    func covers(_ key: RecordKey) -> Bool { key.columns.allSatisfy { columns.contains($0.name) } }
+    /// Whether it has all columns of a key, each text byte for byte: whoever shares these is the same record.
+    func covers(_ key: RecordKey) -> Bool {
+        key.columns.allSatisfy { part in
+            zip(columns, collations).contains {
+                $0 == part.name && (part.kind != .text || $1.isSameName(as: "BINARY"))
+            }
+        }
+    }
 
     /// SQL for whether a row has given values in the columns, none of which may be an expression.
     ///
@@ -109,6 +157,12 @@ extension Database {
 }
 
 extension String {
+    /// Whether SQLite takes two names of tables, columns or the like for one. It takes a–z and A–Z for the same, but no other
+    /// letters, however these are composed.
+    func isSameName(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8) { $0.asciiLowercase == $1.asciiLowercase }
+    }
+
     /// The name of a table, a column or a trigger as SQL takes it, whatever characters it has. GRDB's
     /// `quotedDatabaseIdentifier` leaves quotation marks in it as they are.
     var sqlName: String {
@@ -120,5 +174,11 @@ extension String {
         }
         quoted.append("\"")
         return String(quoted)
+    }
+}
+
+extension UInt8 {
+    fileprivate var asciiLowercase: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 }

@@ -94,6 +94,14 @@ final class RecordColumn: Sendable {
         }
     }
 
+    /// Whether a column of a statement has a text that is no UTF-8, and that ``storedValue(_:_:)`` therefore does not return as it is.
+    static func isNoUTF8(_ row: SQLiteStatement, _ index: Int32) -> Bool {
+        guard let text = RecordTable.text(row, index) else { return false }
+        let bytes = UnsafeBufferPointer(
+            start: sqlite3_column_text(row, index), count: Int(sqlite3_column_bytes(row, index)))
+        return !text.utf8.elementsEqual(bytes)
+    }
+
     /// Converts a value of the table to what sync carries, if that loses nothing.
     func understood(_ value: FieldValue) -> FieldValue {
         switch meaning {

@@ -128,7 +128,9 @@ public struct RecordSchema: Sendable {
                         + "one of them can have been it")
             }
             if let reserved = type.fieldNames.first(where: RecordField.reservedNames.contains) {
-                throw RecordStoreError.invalidSchema("\(type.table).\(reserved) is kept by the engine itself")
+                throw RecordStoreError.invalidSchema(
+                    "\(type.table).\(reserved) has a name that records keep for the engine: list it as local, or give it another name "
+                        + "in records with formerColumns")
             }
         }
         for relationship in relationships {
@@ -139,7 +141,9 @@ public struct RecordSchema: Sendable {
                 )
             }
             guard !relationship.isRequired || relationship.rule.needsTarget else {
-                throw RecordStoreError.invalidSchema("\(place) is required, so it cannot be nullified")
+                throw RecordStoreError.invalidSchema(
+                    "\(place) is NOT NULL or in the key, and ON DELETE SET NULL would empty it: declare it ON DELETE CASCADE or NO "
+                        + "ACTION, or without NOT NULL")
             }
         }
     }

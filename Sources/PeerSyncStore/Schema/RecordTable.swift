@@ -7,12 +7,16 @@ import PeerSyncModel
 final class RecordTable: Sendable {
     let type: RecordType
     let key: RecordKey
-    /// The table's name for SQL.
+    /// The table's name for SQL outside of triggers: a temporary table or view may have it, too.
     let sqlName: String
     /// The columns of ``type``'s fields, in the order of its fields.
     let columns: [RecordColumn]
     /// The names of the fields of ``type``, sorted.
     let fieldNames: [String]
+    /// Whether the table is not declared WITHOUT ROWID.
+    let hasRowID: Bool
+    /// See ``GRDB/Database/hiddenRowID(of:)``. Because of it, too, `INSERT OR REPLACE` may remove another row than the one with its key.
+    let hiddenRowID: String?
     /// Whether a foreign key's action deletes records, or empties references, when a row of the table goes.
     let hasFollowers: Bool
     /// The UNIQUE indexes that may refuse a record because of another one.
@@ -20,6 +24,9 @@ final class RecordTable: Sendable {
     /// The UNIQUE indexes because of which `INSERT OR REPLACE` may remove another row than the one with its key. They may be on
     /// columns that are not synced.
     let replacingIndexes: [DeclaredIndex]
+    /// Whether SQLite computes with the values of a row to take it out of an index. Where that fails, and no trigger fires, SQLite leaves the
+    /// row in some of the indexes alone.
+    let computesIndexes: Bool
     /// Whether every foreign key of the table is `DEFERRABLE INITIALLY DEFERRED`.
     let defersForeignKeys: Bool
     /// For SQL: what a statement of the engine's says so that no `ON CONFLICT` of the declaration decides what becomes of a row.
@@ -48,8 +55,10 @@ final class RecordTable: Sendable {
         self.type = type
         self.key = key
         hasFollowers = relationships.contains { $0.rule == .cascade || !$0.rule.needsTarget }
-        sqlName = type.table.sqlName
+        sqlName = "main.\(type.table.sqlName)"
         fieldNames = type.fieldNames
+        hasRowID = try db.hasRowID(type.table)
+        hiddenRowID = try db.hiddenRowID(of: type.table)
         let isStrict = try db.isStrict(type.table)
         columns = type.fields.map { field in
             let target = Relationship(recordType: type.name, field: field).flatMap { keys[$0.target] }
@@ -67,10 +76,13 @@ final class RecordTable: Sendable {
         uniqueIndexes =
             type.holdsDuplicates
             ? UniqueIndex.all(
-                indexes, of: type.table, key, columns, nullable: nullable, conflictClause: conflictClause)
+                indexes, of: sqlName, key, columns, nullable: nullable, conflictClause: conflictClause)
             : []
         replacingIndexes = indexes.filter { !$0.columns.contains(nil) && !$0.covers(key) }
-        modificationDate = declared.contains(where: Self.isModificationDate) ? Self.modificationDate : nil
+        computesIndexes = try db.computesIndexes(of: type.table)
+        let generated = try TableCheck.generatedColumns(db, type.table)
+        let isDated = declared.contains { Self.isModificationDate($0) && !generated.contains($0.name) }
+        modificationDate = isDated ? Self.modificationDate : nil
         selectSQL = """
             SELECT \(columns.map(\.sqlName).joined(separator: ", ")), \(modificationDate ?? "NULL") FROM \(sqlName) WHERE \(key.condition)
             """
@@ -85,7 +97,7 @@ final class RecordTable: Sendable {
             index == 0 || !declaration[index - 1].isWord("NOT")
         }
         let keys = try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?)"),
+            db.cachedStatement(sql: "SELECT COUNT(DISTINCT id) FROM pragma_foreign_key_list(?, 'main')"),
             arguments: [table])
         return deferred == keys || keys == 0
     }
@@ -93,9 +105,10 @@ final class RecordTable: Sendable {
     /// The column of text that a table may have for the time of a record's newest write.
     static let modificationDate = "modificationDate"
 
-    /// Whether the engine fills a column.
+    /// Whether the engine fills a column, if it is not generated.
     static func isModificationDate(_ column: ColumnInfo) -> Bool {
-        column.name == modificationDate && ColumnAffinity(declaredType: column.type) == .text
+        column.name == modificationDate && column.primaryKeyIndex == 0
+            && ColumnAffinity(declaredType: column.type) == .text
     }
 
     func hasColumn(_ field: String) -> Bool { columnsByField[field] != nil }
@@ -145,6 +158,16 @@ final class RecordTable: Sendable {
             index += 1
         }
         return values
+    }
+
+    /// Whether a record's row has a text that is no UTF-8, in place of which its state has another.
+    func hasOtherText(_ db: Database, than state: RecordState) throws -> Bool {
+        guard state.hasReplacementCharacter else { return false }
+        var isOther = false
+        try search(db, selectSQL, state.name) { row in
+            isOther = columns.indices.contains { RecordColumn.isNoUTF8(row, Int32($0)) }
+        }
+        return isOther
     }
 
     func exists(_ db: Database, _ name: RecordName) throws -> Bool {
@@ -222,7 +245,7 @@ final class RecordTable: Sendable {
         bindings.append(date)
         appendKey(of: name, to: &bindings)
         let sql = "UPDATE \(sqlName) SET \(modificationDate) = ? WHERE \(key.condition)"
-        _ = try db.catchingConstraint { try bindings.execute(db.statementToBind(sql)) }
+        _ = try db.catchingConstraint(in: self) { try bindings.execute(db.statementToBind(sql)) }
     }
 
     /// The fields of a row just written whose columns return another value. For example, a peer whose table has other

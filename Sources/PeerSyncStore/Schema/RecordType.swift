@@ -6,7 +6,8 @@ import PeerSyncModel
 /// BLOB, or several columns that also may be INTEGER; a BLOB of 16 bytes is a UUID. A single INTEGER column is a key
 /// only where ``areNumbersShared`` says so. If the only column is called `recordName`, it holds whole record names.
 ///
-/// If the table has a text column `modificationDate`, the engine fills it from the newest stamp. Columns that are not in
+/// If the table has a text column `modificationDate` that is neither generated nor in the key, the engine fills it from the newest
+/// stamp. Columns that are not in
 /// `fields` stay on this machine. Columns of the key that are references are among the fields, too; other columns of the
 /// key need not be.
 public struct RecordType: Sendable, Hashable {

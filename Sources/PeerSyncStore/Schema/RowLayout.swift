@@ -112,8 +112,10 @@ final class RowLayout {
     private var insertSQL: String {
         let names = table.key.columns.map(\.name.sqlName) + writtenColumns
         let marks = names.map { _ in "?" }.joined(separator: ", ")
-        return
-            "INSERT \(table.conflictClause)INTO \(table.sqlName) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+        // An alias, because `excluded` in an upsert would be a table of that name.
+        return """
+            INSERT \(table.conflictClause)INTO \(table.sqlName) AS grdb_sync_row (\(names.joined(separator: ", "))) VALUES (\(marks))
+            """
     }
 
     private var upsertSQL: String {

@@ -118,7 +118,7 @@ private struct DeclaredTable {
         columns = try db.declaredColumns(of: name).filter { !generated.contains($0.name) }
         key = try RecordKey.columnNames(db, name)
         foreignKeys = try Row.fetchAll(
-            db, sql: "SELECT id, \"from\", \"table\", on_delete FROM pragma_foreign_key_list(?)",
+            db, sql: "SELECT id, \"from\", \"table\", on_delete FROM pragma_foreign_key_list(?, 'main')",
             arguments: [name]
         ).map { ForeignKey(id: $0[0], column: $0[1], target: $0[2], action: $0[3]) }
         let missing = table.dates.union(table.files).union(table.local).union(table.formerColumns.keys)
@@ -160,7 +160,7 @@ private struct DeclaredTable {
             )
         }
         let date = columns.first { $0.name == RecordTable.modificationDate }
-        if let date, !RecordTable.isModificationDate(date), !table.local.contains(date.name) {
+        if let date, !kept.contains(date.name), !table.local.contains(date.name) {
             throw RecordStoreError.tableMismatch(
                 "\(name).modificationDate is declared \(date.type), and sync keeps a text in a column of that name: declare it "
                     + "TEXT, or list it as local")
@@ -203,7 +203,7 @@ private struct DeclaredTable {
                     + "so give the table \(foreignKey.target) a key of one column, or declare it ON DELETE SET NULL and keep it local"
             )
         }
-        let target = tables.first { $0.name.lowercased() == foreignKey.target.lowercased() }
+        let target = tables.first { $0.name.isSameName(as: foreignKey.target) }
         guard let target else {
             throw RecordStoreError.tableMismatch(
                 "\(place) refers to the table \(foreignKey.target), which is not synced: list that table, too, or keep the "

@@ -36,12 +36,13 @@ enum TableCheck {
         if hasAssets { try checkFiles(db, type, columns) }
         let key = try RecordKey(type, db)
         try key.holdsNames ? checkNames(db, type, columns[RecordKey.nameColumn]) : checkKey(type, key)
-        try checkCollations(db, type)
+        try checkCollations(db, type, key)
         try checkLocalColumns(db, type, columns, key)
         try checkUniqueIndexes(db, type, columns, key)
         if type.holdsDuplicates { try checkCircles(db, type, in: schema) }
         try checkReferences(db, type, columns, in: schema, key)
         try checkOtherForeignKeys(db, type, in: schema, key)
+        try checkTriggers(db, type, in: schema, key)
     }
 
     /// Refuses a column of files that takes no text: the table would refuse every row with a file.
@@ -58,65 +59,13 @@ enum TableCheck {
         }
     }
 
-    /// Refuses foreign keys that sync does not know of. A row would come before its target, or its target would go first,
-    /// and the transaction would fail at its end, again and again.
-    private static func checkOtherForeignKeys(
-        _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey
-    ) throws {
-        let references = Set(type.references.map(\.column))
-        let synced = Set(type.fields.map(\.column) + key.columns.map(\.name))
-        let column = try String.fetchAll(
-            db.cachedStatement(sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)"),
-            arguments: [type.table]
-        ).first { synced.contains($0) && !references.contains($0) }
-        if let column {
-            throw RecordStoreError.tableMismatch(
-                "the column \(type.table).\(column) is a foreign key: list it among the fields as a reference"
-            )
-        }
-        let all = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT own.name, list."from", list.on_delete, list."to", part."notnull"
-                    FROM sqlite_master AS own, pragma_foreign_key_list(own.name) AS list,
-                        pragma_table_xinfo(own.name) AS part
-                    WHERE own.type = 'table' AND list."table" = ? COLLATE NOCASE AND part.name = list."from" COLLATE NOCASE
-                    """), arguments: [type.table])
-        for row in all {
-            let (table, column, action): (String, String, String) = (row[0], row[1], row[2])
-            let other = schema.types.first { $0.table == table }
-            guard other?.references.contains(where: { $0.column == column }) != true else { continue }
-            try checkTarget(row["to"], of: "\(table).\(column)", in: type, key)
-            // A row of a synced table must not go with a column that sync does not know.
-            let isNotNull: Bool = row["notnull"]
-            guard action != "SET NULL" || isNotNull, action != "CASCADE" || other != nil else { continue }
-            let empties = isNotNull ? "without NOT NULL and ON DELETE SET NULL" : "ON DELETE SET NULL"
-            let ways = other != nil ? "\(empties), or sync the column" : "ON DELETE CASCADE, or \(empties)"
-            throw RecordStoreError.tableMismatch(
-                "the column \(table).\(column) refers to \(type.table) and is not synced, so it would keep others from deleting "
-                    + "there, or take rows along: declare it \(ways)")
-        }
-    }
-
-    /// Refuses a foreign key that sync does not know of, and that leads to a column in which sync writes.
-    private static func checkTarget(
-        _ target: String?, of column: String, in type: RecordType, _ key: RecordKey
-    ) throws {
-        let keyColumns = Set(key.columns.map { $0.name.lowercased() })
-        guard let target = target?.lowercased(), !keyColumns.contains(target),
-            let written = type.fields.map(\.column).first(where: { $0.lowercased() == target })
-        else { return }
-        throw RecordStoreError.tableMismatch(
-            "the column \(column) refers to \(type.table).\(written) and is not synced, so it would keep others from changing "
-                + "that: let it refer to the key of \(type.table)")
-    }
-
     /// Refuses a column `recordName` that cannot hold a text: the alias of a rowid, and a column of another type in a
     /// STRICT table.
     private static func checkNames(_ db: Database, _ type: RecordType, _ key: ColumnInfo?) throws {
         let declared = key?.type ?? ""
         let table = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT wr, strict FROM pragma_table_list WHERE name = ?"),
+            db.cachedStatement(
+                sql: "SELECT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ?"),
             arguments: [type.table])
         let isRowID = declared.uppercased() == "INTEGER" && table?["wr"] != 1
         let isOfOtherType = table?["strict"] == 1 && !["TEXT", "ANY"].contains(declared.uppercased())
@@ -138,75 +87,82 @@ enum TableCheck {
         }
     }
 
-    /// Refuses a key in which SQLite takes different texts for the same: they would be two records with one row.
-    private static func checkCollations(_ db: Database, _ type: RecordType) throws {
-        let column = try Row.fetchOne(
+    /// Refuses a key in which SQLite takes different texts for the same: they would be two records with one row. Its index and
+    /// its columns may have collations of their own.
+    private static func checkCollations(_ db: Database, _ type: RecordType, _ key: RecordKey) throws {
+        let indexed = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT part.name, part.coll FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS part
+                    SELECT part.name, part.coll
+                    FROM pragma_index_list(?, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS part
                     WHERE list.origin = 'pk' AND part.key = 1 AND part.coll <> 'BINARY' COLLATE NOCASE
                     """), arguments: [type.table])
-        guard let column else { return }
+        let declared = key.columns.lazy.filter { $0.kind == .text }
+            .map { ($0.name, db.collation(of: $0.name, in: type.table)) }
+            .first { !$0.1.isSameName(as: "BINARY") }
+        let found = indexed.map { ($0["name"] as String, $0["coll"] as String) } ?? declared
+        guard let (column, collation) = found else { return }
         throw RecordStoreError.tableMismatch(
-            "the key column \(type.table).\(column["name"] as String) is declared COLLATE \(column["coll"] as String), which "
+            "the key column \(type.table).\(column) is declared COLLATE \(collation), which "
                 + "takes different texts for the same key: leave the collation out, and put it into your queries"
         )
     }
 
-    /// Compares the declared foreign keys with the references of the schema.
-    private static func checkReferences(
-        _ db: Database, _ type: RecordType, _ columns: [String: ColumnInfo], in schema: RecordSchema,
-        _ key: RecordKey
+    /// Refuses a trigger of the app's that would end the transaction in which sync writes, again and again. One that fires only for
+    /// what sync never does is none.
+    private static func checkTriggers(
+        _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey
     ) throws {
-        let foreignKeys = try Row.fetchAll(
+        let emptied = try String.fetchAll(
             db.cachedStatement(
-                sql: "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?)"),
+                sql: "SELECT \"from\" FROM pragma_foreign_key_list(?, 'main') WHERE on_delete = 'SET NULL'"),
             arguments: [type.table])
-        for relationship in type.references {
-            let column = "\(type.table).\(relationship.column)"
-            guard let targetTable = schema.type(relationship.target)?.table else { continue }
-            let isInKey = key.columns.contains { $0.name == relationship.column }
-            guard isInKey || columns[relationship.column]?.isNotNull == relationship.isRequired else {
-                let needed = relationship.isRequired ? "NOT NULL" : "without NOT NULL"
-                throw RecordStoreError.tableMismatch(
-                    "the column \(column) must be \(needed), as the schema says")
-            }
-            guard !isInKey || relationship.isRequired else {
-                throw RecordStoreError.invalidSchema(
-                    "\(column) belongs to the key, so the reference is required")
-            }
-            let target = try RecordKey.columnNames(db, targetTable)
-            guard target.count == 1 else {
-                throw RecordStoreError.tableMismatch(
-                    "\(column) refers to \(targetTable), whose key has \(target.count) columns: give that table a "
-                        + "key of one column")
-            }
-            let own = ColumnAffinity(declaredType: columns[relationship.column]?.type ?? "")
-            let targets = try db.declaredColumns(of: targetTable).first { $0.name == target[0] }
-            let keyAffinity = ColumnAffinity(declaredType: targets?.type ?? "")
-            guard own == keyAffinity || own == .blob || target[0] == RecordKey.nameColumn else {
-                throw RecordStoreError.tableMismatch(
-                    "the column \(column) is declared \(columns[relationship.column]?.type ?? ""), and the key to which it "
-                        + "refers \(targets?.type ?? ""): SQLite would convert its values, so declare both alike"
-                )
-            }
-            let declared = foreignKeys.first { $0["from"] == relationship.column }
-            let isAlone = foreignKeys.count { $0["id"] == declared?["id"] as Int64? } == 1
-            guard let declared, isAlone,
-                (declared["table"] as String).lowercased() == targetTable.lowercased(),
-                [nil, target[0].lowercased()].contains((declared["to"] as String?)?.lowercased()),
-                declared["on_delete"] == relationship.rule.foreignKeyAction
-            else {
-                throw RecordStoreError.tableMismatch(
-                    "the column \(column) must be declared REFERENCES \(targetTable) (\(target[0])) "
-                        + "ON DELETE \(relationship.rule.foreignKeyAction)")
-            }
+        let written =
+            key.columns.map(\.name) + type.fields.map(\.column) + emptied + [RecordTable.modificationDate]
+        try checkTriggers(db, on: type.table) { event in
+            // What follows UPDATE OF.
+            let listed = event.dropFirst(2)
+            return listed.isEmpty || listed.contains { token in written.contains { token.isName($0) } }
         }
+        for follower in try followers(db, of: type, in: schema) {
+            try checkTriggers(db, on: follower) { $0.first?.isWord("DELETE") == true }
+        }
+    }
+
+    /// - Parameter fires: whether anything that sync does fires a trigger, by the words from its event to ON.
+    private static func checkTriggers(
+        _ db: Database, on table: String, _ fires: (ArraySlice<SQLToken>) -> Bool
+    ) throws {
+        let triggers = try Row.fetchAll(
+            db.cachedStatement(
+                sql:
+                    "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE"
+            ), arguments: [table])
+        for trigger in triggers {
+            let tokens = SQLToken.tokens(of: Array((trigger["sql"] as String).utf8)) ?? []
+            let event = tokens.drop { token in !["INSERT", "UPDATE", "DELETE"].contains { token.isWord($0) } }
+                .prefix { !$0.isWord("ON") }
+            let asksForPause = tokens.contains { $0.isName(CapturePause.table) }
+            guard endsTransaction(tokens), !asksForPause, fires(event) else { continue }
+            throw RecordStoreError.tableMismatch(
+                "the trigger \(trigger["name"] as String) on \(table) says RAISE(ROLLBACK) or OR ROLLBACK, which would end the "
+                    + "transaction in which sync writes, again and again: say ABORT there, or let it ask for \(CapturePause.table)"
+            )
+        }
+    }
+
+    /// Whether a trigger rolls back the transaction of what fires it.
+    private static func endsTransaction(_ trigger: [SQLToken]) -> Bool {
+        let raises = trigger.places(of: ["RAISE"]).contains { place in
+            trigger[place...].dropFirst(2).first?.isWord("ROLLBACK") == true
+        }
+        return raises
+            || ["INSERT", "UPDATE"].contains { !trigger.places(of: [$0, "OR", "ROLLBACK"]).isEmpty }
     }
 
     static func generatedColumns(_ db: Database, _ table: String) throws -> Set<String> {
         try String.fetchSet(
-            db.cachedStatement(sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)"),
+            db.cachedStatement(sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden IN (2, 3)"),
             arguments: [table])
     }
 
@@ -220,7 +176,7 @@ enum TableCheck {
         let local = columns.values.filter { !synced.contains($0.name) && !generated.contains($0.name) }
             .sorted { $0.name < $1.name }
         let foreign = try String.fetchSet(
-            db.cachedStatement(sql: "SELECT \"from\" FROM pragma_foreign_key_list(?)"),
+            db.cachedStatement(sql: "SELECT \"from\" FROM pragma_foreign_key_list(?, 'main')"),
             arguments: [type.table])
         if let column = local.first(where: { foreign.contains($0.name) && hasDefault($0) }) {
             throw RecordStoreError.tableMismatch(
@@ -258,12 +214,16 @@ enum TableCheck {
             for index in indexes { try checkDuplicates(in: index, type, columns, keyColumns) }
             return
         }
-        // What a column computes from synced ones collides as they do.
+        // What a column computes from synced ones collides as they do, and the engine fills `modificationDate`.
         let synced = try keyColumns.union(type.fields.map(\.column)).union(generatedColumns(db, type.table))
-        let column = indexes.lazy.flatMap(\.columns).first { $0.map(synced.contains) ?? true }
-        guard let column else { return }
+            .union(columns.values.filter(RecordTable.isModificationDate).map(\.name))
+        let parts = indexes.flatMap { zip($0.columns, $0.collations) }
+            .filter { column, _ in column.map(synced.contains) ?? true }
+        let isCollated = { (part: (String?, String)) in !part.1.isSameName(as: "BINARY") }
+        guard let part = parts.first(where: isCollated) ?? parts.first else { return }
+        let collation = isCollated(part) ? " COLLATE \(part.1)" : ""
         throw RecordStoreError.invalidSchema(
-            "\(type.table).\(column ?? "(expression)") is UNIQUE, which cannot be synced as it is: two machines that are "
+            "\(type.table).\(part.0 ?? "(expression)") is UNIQUE\(collation), which cannot be synced as it is: two machines that are "
                 + "offline may both choose the same value, and neither could then take the other's record: have the later "
                 + "one held (holdsDuplicates), drop UNIQUE, make the column the key, or leave it out of sync")
     }

@@ -19,6 +19,7 @@ struct UniqueIndex: Sendable {
     ///
     /// - Parameters:
     ///   - indexes: all UNIQUE ones that the table declares.
+    ///   - table: its ``RecordTable/sqlName``.
     ///   - columns: the synced ones.
     ///   - nullable: the columns that may be empty.
     ///   - conflictClause: see ``RecordTable/conflictClause``.
@@ -45,7 +46,7 @@ struct UniqueIndex: Sendable {
         self.key = key
         self.columns = columns
         collations = declared.collations
-        rowSQL = "SELECT \(key.sql) FROM \(table.sqlName) WHERE \(declared.condition { _ in "?" })"
+        rowSQL = "SELECT \(key.sql) FROM \(table) WHERE \(declared.condition { _ in "?" })"
         let value =
             if nullable.contains(vacated.field.column) {
                 "NULL"
@@ -57,7 +58,7 @@ struct UniqueIndex: Sendable {
                 }
             }
         vacateSQL =
-            "UPDATE \(conflictClause)\(table.sqlName) SET \(vacated.sqlName) = \(value) WHERE \(key.condition)"
+            "UPDATE \(conflictClause)\(table) SET \(vacated.sqlName) = \(value) WHERE \(key.condition)"
     }
 
     /// The rows with the values that a record is to show: at most one. Its name is nil if sync cannot name it.
@@ -89,7 +90,7 @@ struct UniqueIndex: Sendable {
     private func update(_ db: Database, _ name: RecordName, in table: RecordTable) throws -> Bool {
         var bindings = Bindings()
         table.appendKey(of: name, to: &bindings)
-        return try db.catchingConstraint { try bindings.execute(db.statementToBind(vacateSQL)) }
+        return try db.catchingConstraint(in: table) { try bindings.execute(db.statementToBind(vacateSQL)) }
             && db.changesCount > 0
     }
 }

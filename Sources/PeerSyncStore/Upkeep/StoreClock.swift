@@ -72,6 +72,21 @@ public struct StoreClock: Sendable {
         return report
     }
 
+    /// Refuses zones in which a record lies too far in the future for another machine. Fold first.
+    ///
+    /// - Throws: `clockSkew`.
+    func check(_ db: Database, zones: [Int64], at clock: Int64, allowedSkew: Int64) throws {
+        // A clock that somebody sends may be any number.
+        guard try StoredClock.load(db).last.milliseconds - allowedSkew > clock else { return }
+        let rows = zones.map(String.init).joined(separator: ", ")
+        try forEachMetadata(db, where: "zone IN (\(rows))") { name, metadata in
+            guard let newest = metadata.allStamps.max()?.time.milliseconds, newest > clock + allowedSkew
+            else { return }
+            throw RecordStoreError.clockSkew(
+                name, writtenAt: newest, receivedAt: clock, "nothing was replaced")
+        }
+    }
+
     private struct FutureStamps {
         var names: [RecordName] = []
         var stamps: Set<Stamp> = []
@@ -80,14 +95,8 @@ public struct StoreClock: Sendable {
     }
 
     private func futureStamps(_ db: Database, after limit: Int64) throws -> FutureStamps {
-        let shapes = ShapeTable(db)
         var future = FutureStamps()
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT remoteRecordID, remoteRecord FROM grdb_sync_remoteRecord")
-        while let row = try rows.next() {
-            let name = try RecordName(row[0] as String)
-            let metadata = try RecordMetadata(
-                row.bytes("remoteRecord"), shapes: shapes, name: name.description)
+        try forEachMetadata(db) { name, metadata in
             var isAhead = false
             for stamp in metadata.allStamps {
                 if stamp.time.milliseconds > limit {
@@ -100,6 +109,38 @@ public struct StoreClock: Sendable {
             if isAhead { future.names.append(name) }
         }
         return future
+    }
+
+    private func forEachMetadata(
+        _ db: Database, where condition: String = "TRUE", _ body: (RecordName, RecordMetadata) throws -> Void
+    ) throws {
+        let shapes = ShapeTable(db)
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT remoteRecordID, remoteRecord FROM grdb_sync_remoteRecord WHERE \(condition)")
+        while let row = try rows.next() {
+            let name = try RecordName(row[0] as String)
+            try body(
+                name, RecordMetadata(row.bytes("remoteRecord"), shapes: shapes, name: name.description))
+        }
+    }
+}
+
+extension RecordStoreError {
+    /// The error about a record of the future.
+    ///
+    /// - Parameters:
+    ///   - written: the time of its newest stamp, in milliseconds since 1970.
+    ///   - clock: that of the machine that does not take it, in milliseconds since 1970.
+    ///   - consequence: what that machine has done.
+    static func clockSkew(
+        _ name: RecordName, writtenAt written: Int64, receivedAt clock: Int64, _ consequence: String
+    ) -> RecordStoreError {
+        let theirs = ISO8601.text(milliseconds: written, fraction: .ifNeeded) ?? "a year beyond 9999"
+        let ours = ISO8601.text(milliseconds: clock, fraction: .ifNeeded) ?? "an impossible date"
+        return RecordStoreError(
+            .clockSkew,
+            "\(name) was written at \(theirs) by the clock of its machine, but the machine that receives it has "
+                + "\(ours); \(consequence)")
     }
 }
 

@@ -173,6 +173,16 @@ enum Zones {
         return try Int64.fetchOne(statement, arguments: [peer, zone]).flatMap(ZoneRights.init)
     }
 
+    /// Whether a peer lets this machine have other zones, and not its default one.
+    static func areOthersShared(_ db: Database, with peer: Int64) throws -> Bool {
+        let shared =
+            "SELECT 1 FROM grdb_sync_peerZone WHERE peer = ?1 AND ownRights <> \(ZoneRights.none.rawValue)"
+        return try db.fetchBoolCached(
+            """
+            SELECT EXISTS (\(shared) AND zone <> \(defaultID)) AND NOT EXISTS (\(shared) AND zone = \(defaultID))
+            """, [peer])
+    }
+
     static func setOwnRights(_ db: Database, peer: Int64, zone: Int64, _ rights: ZoneRights) throws {
         try db.execute(
             sql: """

@@ -50,6 +50,31 @@ struct ClockSkewTests {
         }
     }
 
+    /// That machine would give up for it what it has, and refuse it then.
+    @Test func whatLiesInAMachinesFutureIsNotGivenToIt() async throws {
+        try await insert(1, a, ahead: Self.hour)
+        let exchange = a.store.exchange
+        let club = try await a.store.zones.create("club").id
+        let zones = try await a.store.zones.all().map(\.id).filter { $0 != club }
+        let skew = StoreClock.defaultAllowedSkew
+        await #expect {
+            try await exchange.checkGiving(zones, at: Self.now, allowedSkew: skew)
+        } throws: { error in
+            let error = error as? RecordStoreError
+            return error?.code == .clockSkew && error?.message.contains("Author|~|1") == true
+                && error?.message.contains("nothing was replaced") == true
+        }
+        await #expect(throws: RecordStoreError.self) {
+            try await exchange.checkGiving([club] + zones, at: Self.now, allowedSkew: skew)
+        }
+        try await exchange.checkGiving([club], at: Self.now, allowedSkew: skew)
+        try await exchange.checkGiving(zones, at: Self.now, allowedSkew: Self.hour)
+        try await exchange.checkGiving(zones, at: Self.now + Self.hour, allowedSkew: skew)
+        // It has not said what its clock is.
+        try await exchange.checkGiving(zones, at: 0, allowedSkew: skew)
+        try await exchange.checkGiving(zones, at: .max, allowedSkew: skew)
+    }
+
     /// Such a revival brings nothing back, and comes before the next write all the same.
     @Test func theClockSeesTheRevivalOfARecordThatWasDeletedForEver() async throws {
         let name = try RecordName("Author|~|1")

@@ -57,6 +57,27 @@ struct ErasingTests {
                 == [])
     }
 
+    @Test func aCopyIsAwaitedFromWhenThisOneIsGivenUpUntilItIsInSync() async throws {
+        let machine = try Machine("a", number: 1)
+        let store = machine.store
+        let kitchen = try await store.peers.add(key: [UInt8](repeating: 9, count: 32), name: "kitchen")
+        _ = try await store.zones.create("club")
+        try await store.zones.delete("club")
+        func awaited() async throws -> String? {
+            try await store.database.read { try store.zones.awaited($0) }
+        }
+        #expect(try await awaited() == nil)
+        let zone = try #require(try await store.zones.all().first)
+        let theirs = ZoneID(name: .standard, owner: ReplicaID(rawValue: 7))
+        let plan = ZonePlan(
+            takenUp: [],
+            defaultZone: .init(id: zone.id, isShared: zone.isShared, change: .replace(by: theirs)))
+        _ = try await store.exchange.share(plan, with: kitchen, since: nil)
+        #expect(try await awaited() == "kitchen")
+        try await store.peers.noteInSync(with: kitchen)
+        #expect(try await awaited() == nil)
+    }
+
     /// Otherwise it would bring all machines of the one household into the next.
     @Test func whoLeavesTakesNoIntroductionsAlong() async throws {
         let machine = try Machine("a", number: 1)

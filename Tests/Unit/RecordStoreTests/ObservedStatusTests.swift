@@ -78,8 +78,14 @@ struct ObservedStatusTests: PeerRecords {
 
     private typealias Step = @Sendable (Database) throws -> Void
 
-    /// Whether a `ValueObservation` of what is read hears of what is written.
     private func isObserved(_ read: @escaping Step, by write: @escaping Step) async throws -> Bool {
+        try await isObserved(read, by: write, on: machine)
+    }
+
+    /// Whether a `ValueObservation` of what is read hears of what is written.
+    private func isObserved(
+        _ read: @escaping Step, by write: @escaping Step, on machine: Machine
+    ) async throws -> Bool {
         let told = Told()
         let observation = ValueObservation.tracking { db in
             try read(db)
@@ -139,6 +145,36 @@ struct ObservedStatusTests: PeerRecords {
         let isNothingObserved = try await isObserved(marks) { _ = try store.fold($0) }
         #expect(!isNothingObserved)
     }
+
+    // MARK: Tables of the app
+
+    private static func note(_ title: String, _ time: Int64) throws -> RecordState {
+        let stamp = Stamp(time: HybridTime(milliseconds: time), replica: ReplicaID(rawValue: 7))
+        return RecordState(
+            name: try RecordName("Note|~|1"),
+            fields: [RecordField(name: "title", value: .text(title), stamp: stamp)])
+    }
+
+    @Test func whatComesIntoATableWithoutRowIDIsTold() async throws {
+        let machine = try Machine(
+            "b", number: 2, sql: "CREATE TABLE Note (id TEXT NOT NULL PRIMARY KEY, title TEXT) WITHOUT ROWID",
+            schema: RecordSchema([RecordType("Note", [FieldDefinition("title")])]))
+        let (store, name) = (machine.store, try RecordName("Note|~|1"))
+        let read: Step = { _ = try String.fetchAll($0, sql: "SELECT title FROM Note") }
+        let changes: [(String, Step)] = [
+            ("new", { _ = try store.merge($0, [Self.note("x", 1000)]) }),
+            ("changed", { _ = try store.merge($0, [Self.note("y", 2000)]) }),
+            ("deleted", { _ = try store.delete($0, name) }),
+        ]
+        for (change, write) in changes {
+            let isObserved = try await isObserved(read, by: write, on: machine)
+            #expect(isObserved, "\(change)")
+        }
+        let isNothingObserved = try await isObserved(read, by: { _ = try store.fold($0) }, on: machine)
+        #expect(!isNothingObserved)
+    }
+
+    // MARK: Settings
 
     @Test func settingsAndRightsAreTold() async throws {
         let store = machine.store

@@ -150,6 +150,39 @@ struct RenamedSchemaTests {
         #expect(try a.isSound)
     }
 
+    /// SQLite takes both names for one, and records do not.
+    @Test(arguments: [
+        (
+            "ALTER TABLE Item RENAME COLUMN title TO Title", "formerColumns: [\"Title\": \"title\"]",
+            SyncedTable("Item", formerColumns: ["Title": "title"])
+        ),
+        (
+            "ALTER TABLE Item RENAME TO Other; ALTER TABLE Other RENAME TO item", "formerName: \"Item\"",
+            SyncedTable("item", formerName: "Item")
+        ),
+    ])
+    func otherCapitalsAreARenamingThatHasToBeSaid(sql: String, sentence: String, table: SyncedTable) throws {
+        let before = try a.states()
+        try a.execute(sql)
+        let error = #expect(throws: RecordStoreError.self) {
+            try a.migrate("", to: ["List", SyncedTable(table.name)])
+        }
+        #expect(error?.message.contains(sentence) == true, "\(error?.message ?? "")")
+        try a.migrate("", to: ["List", table])
+        #expect(try a.states() == before)
+        #expect(try a.isSound)
+        // A new installation of the version without the hint knows no former name, and opens with it, too.
+        let fresh = try VersionedApp(3, Self.first + sql) {
+            try RecordStore($0, tables: ["List", SyncedTable(table.name)], replica: $1)
+        }
+        try fresh.execute("INSERT INTO Item (id, title) VALUES ('9', 'Nuts')")
+        #expect(try fresh.states().count == 1)
+        try fresh.migrate("") { try RecordStore($0, tables: ["List", table], replica: $1) }
+        let state = try fresh.states().first { $0.name.description == "Item|~|9" }
+        #expect(state?.field("title")?.value == .text("Nuts"))
+        #expect(try fresh.rows("SELECT id, title FROM Item") == ["9|Nuts"])
+    }
+
     @Test(arguments: [
         (SyncedTable("Folder", formerName: "Item"), "Folder and Item both have the name Item in records"),
         (

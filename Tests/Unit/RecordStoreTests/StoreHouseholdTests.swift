@@ -246,6 +246,15 @@ struct StoreHouseholdTests {
         #expect(try await peers().isEmpty)
     }
 
+    /// Otherwise a sentence about one of the two could be about either.
+    @Test func theNameOfThisMachineIsTakenToo() async throws {
+        let names = [1, 3].map { Self.introduction(of: $0, by: 2, "kitchen") }
+        try await hear(names)
+        #expect(try await peers() == ["kitchen 2", "study"])
+        let attic = try await store.peers.add(key: Self.key(4), name: "attic", besides: "attic")
+        #expect(attic.name == "attic 2")
+    }
+
     @Test func namesThatAreTakenGetANumber() async throws {
         try await hear([Self.introduction(of: 3, by: 2, "study")])
         #expect(try await peers() == ["study", "study 2"])

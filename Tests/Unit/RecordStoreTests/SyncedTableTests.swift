@@ -153,6 +153,14 @@ struct SyncedTableTests {
                 "id TEXT PRIMARY KEY, email TEXT UNIQUE", [],
                 "drop UNIQUE, make the column the key, or leave it out"
             ),
+            (
+                "id TEXT PRIMARY KEY, title TEXT, recordName TEXT", [],
+                "list it as local, or give it another name in records with formerColumns"
+            ),
+            (
+                "id TEXT PRIMARY KEY, list TEXT NOT NULL REFERENCES TodoList ON DELETE SET NULL", [],
+                "declare it ON DELETE CASCADE or NO ACTION, or without NOT NULL"
+            ),
         ] as [(String, Set<String>, String)])
     func whatWouldMakeTroubleLaterIsRefused(columns: String, local: Set<String>, part: String) throws {
         try database.write { try $0.execute(sql: "CREATE TABLE Other (\(columns))") }
@@ -162,6 +170,23 @@ struct SyncedTableTests {
                 replica: ReplicaID(rawValue: 1))
         }
         #expect(error?.message.contains(part) == true, "\(error as Any)")
+    }
+
+    @Test(arguments: [
+        SyncedTable("Other", local: ["recordName"]),
+        SyncedTable("Other", formerColumns: ["recordName": "label"]),
+    ])
+    func aColumnWithANameOfTheEnginesHasWaysOut(table: SyncedTable) throws {
+        try database.write {
+            try $0.execute(sql: "CREATE TABLE Other (id TEXT PRIMARY KEY, title TEXT, recordName TEXT)")
+        }
+        let store = try RecordStore(database, tables: [table], replica: ReplicaID(rawValue: 1))
+        try database.write { db in
+            try db.execute(sql: "INSERT INTO Other VALUES ('1', 'x', 'mine')")
+            _ = try store.fold(db)
+            let names = try store.state(db, of: RecordName("Other|~|1"))?.fields.map(\.name)
+            #expect(names == (table.local.isEmpty ? ["label", "title"] : ["title"]))
+        }
     }
 
     @Test(arguments: ["grdb_sync_remoteRecord", "Found"])

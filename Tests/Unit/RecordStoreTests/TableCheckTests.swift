@@ -46,6 +46,19 @@ struct TableCheckTests {
         ),
         ("recordName TEXT PRIMARY KEY, name TEXT UNIQUE, modificationDate TEXT", "Author.name is UNIQUE"),
         ("id TEXT PRIMARY KEY, name TEXT, folded TEXT AS (lower(name)) UNIQUE", "Author.folded is UNIQUE"),
+        (
+            "id TEXT COLLATE NOCASE, name TEXT, PRIMARY KEY (id COLLATE BINARY)",
+            "Author.id is declared COLLATE NOCASE"
+        ),
+        ("id TEXT PRIMARY KEY, name TEXT, UNIQUE (id COLLATE NOCASE)", "Author.id is UNIQUE COLLATE NOCASE"),
+        (
+            "id TEXT, part TEXT, name TEXT, PRIMARY KEY (id, part), UNIQUE (id, part COLLATE RTRIM)",
+            "Author.part is UNIQUE COLLATE RTRIM"
+        ),
+        (
+            "id TEXT PRIMARY KEY, name TEXT, modificationDate TEXT UNIQUE",
+            "Author.modificationDate is UNIQUE"
+        ),
     ])
     func aTableThatCouldNotTakeRecordsIsRefused(declaration: String, reason: String) throws {
         let error = #expect(throws: RecordStoreError.self) { try open(declaration) }
@@ -88,6 +101,33 @@ struct TableCheckTests {
                 ""
             ),
             ("name TEXT, shelf TEXT REFERENCES Shelf", nil, ""),
+            ("name TEXT", "Page.loan refers to Loan, whose rows go with those of Author,", Self.page("")),
+            ("name TEXT", "Page.loan refers to Loan", Self.page("ON DELETE RESTRICT")),
+            ("name TEXT", nil, Self.page("ON DELETE SET NULL")),
+            ("name TEXT", nil, Self.page("ON DELETE CASCADE")),
+            // Its rows go in the same statement.
+            ("name TEXT", nil, Self.page(", author TEXT REFERENCES Author ON DELETE CASCADE")),
+            (
+                "name TEXT", "Line.page refers to Page",
+                Self.page("ON DELETE CASCADE") + "CREATE TABLE Line (page INTEGER REFERENCES Page)"
+            ),
+            (
+                "name TEXT, loan INTEGER REFERENCES Loan ON DELETE CASCADE",
+                "Author.loan refers to Loan, whose rows go with those of Author,",
+                Self.page("ON DELETE CASCADE")
+            ),
+            (
+                "name TEXT", "Loan.author refers to Author and is generated",
+                "CREATE TABLE Loan (data TEXT, author TEXT AS (data) REFERENCES Author ON DELETE SET NULL)"
+            ),
+            (
+                "name TEXT", nil,
+                "CREATE TABLE Loan (data TEXT, author TEXT AS (data) REFERENCES Author ON DELETE CASCADE)"
+            ),
+            (
+                "name TEXT, editor TEXT AS (lower(name)) REFERENCES Author ON DELETE SET NULL",
+                "Author.editor refers to Author and is generated", ""
+            ),
         ] as [(String, String?, String)])
     func foreignKeysThatSyncDoesNotKnowAreRefused(column: String, reason: String?, other: String) throws {
         let database = try DatabaseQueue()
@@ -107,14 +147,23 @@ struct TableCheckTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    @Test func aReferenceIsDeclaredLikeTheKey() throws {
+    /// A table two steps below `Author`, which is not synced and whose rows go with those of `Loan`, or keep them.
+    private static func page(_ action: String) -> String {
+        """
+        CREATE TABLE Loan (id INTEGER PRIMARY KEY, author TEXT REFERENCES Author ON DELETE CASCADE);
+        CREATE TABLE Page (id INTEGER PRIMARY KEY, loan INTEGER REFERENCES Loan \(action));
+        """
+    }
+
+    @Test(arguments: [("TEXT", "declared TEXT"), ("", "declared without a type")])
+    func aReferenceIsDeclaredLikeTheKey(type: String, reason: String) throws {
         let database = try DatabaseQueue()
         try database.write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE Game (number INTEGER PRIMARY KEY, title TEXT);
                     CREATE TABLE Score (
-                        id TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES Game (number) ON DELETE CASCADE);
+                        id TEXT PRIMARY KEY, game \(type) NOT NULL REFERENCES Game (number) ON DELETE CASCADE);
                     """)
         }
         let error = #expect(throws: RecordStoreError.self) {
@@ -127,7 +176,39 @@ struct TableCheckTests {
                         [FieldDefinition("game", .reference(to: "Game", rule: .cascade, isRequired: true))]),
                 ]), replica: ReplicaID(rawValue: 1))
         }
-        #expect(error?.message.contains("Score.game is declared TEXT") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("Score.game is \(reason)") == true, "\(error?.message ?? "")")
+    }
+
+    /// A column without a type has texts as they are; and nobody is kept from what he has synced already, also where the triggers went
+    /// with the table.
+    @Test(arguments: [true, false])
+    func aReferenceWithoutATypeGoesOn(keepingTriggers: Bool) throws {
+        let open: VersionedApp.Opening = { database, replica in
+            try RecordStore(
+                database, tables: [SyncedTable("Game", areNumbersShared: true), "Author", "Item"],
+                replica: replica)
+        }
+        let app = try VersionedApp(
+            1,
+            """
+            CREATE TABLE Game (number INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE Author (id TEXT NOT NULL PRIMARY KEY, name TEXT);
+            CREATE TABLE Item (
+                id TEXT NOT NULL PRIMARY KEY, author REFERENCES Author,
+                game INTEGER REFERENCES Game ON DELETE CASCADE);
+            """, open)
+        try app.execute(
+            """
+            INSERT INTO Author VALUES ('a', 'x'); INSERT INTO Game VALUES (1, 'y');
+            INSERT INTO Item VALUES ('1', 'a', 1);
+            """)
+        let known = try app.states()
+        try Self.rebuildItem(
+            app,
+            "id TEXT NOT NULL PRIMARY KEY, author REFERENCES Author, game REFERENCES Game ON DELETE CASCADE",
+            keepingTriggers: keepingTriggers)
+        try app.migrate("SELECT 1", open)
+        #expect(try app.states() == known)
     }
 
     @Test(arguments: [
@@ -138,6 +219,7 @@ struct TableCheckTests {
         "recordName INTEGER PRIMARY KEY, name, modificationDate TEXT) WITHOUT ROWID --",
         "recordName ANY PRIMARY KEY, name ANY, modificationDate TEXT) STRICT --",
         "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, shelf TEXT NOT NULL DEFAULT 'top', note TEXT",
+        "recordName TEXT PRIMARY KEY, name TEXT, UNIQUE (recordName, name COLLATE NOCASE)",
         "recordName TEXT PRIMARY KEY, name TEXT, modificationDate TEXT, upper TEXT NOT NULL AS (upper(name)) STORED",
     ])
     func whatTakesEveryRecordIsSynced(declaration: String) async throws {
@@ -189,12 +271,18 @@ struct TableCheckTests {
     }
 
     private static func removeTypeOfKey(_ app: VersionedApp, keepingTriggers: Bool) throws {
+        try rebuildItem(app, "id NOT NULL PRIMARY KEY, title TEXT", keepingTriggers: keepingTriggers)
+    }
+
+    private static func rebuildItem(
+        _ app: VersionedApp, _ columns: String, keepingTriggers: Bool
+    ) throws {
         try app.database.write { db in
             let triggers = try String.fetchAll(
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'Item'")
             try db.execute(
                 sql: """
-                    CREATE TABLE new_Item (id NOT NULL PRIMARY KEY, title TEXT);
+                    CREATE TABLE new_Item (\(columns));
                     INSERT INTO new_Item SELECT * FROM Item;
                     DROP TABLE Item;
                     ALTER TABLE new_Item RENAME TO Item;

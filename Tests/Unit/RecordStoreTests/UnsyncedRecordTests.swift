@@ -162,6 +162,32 @@ struct UnsyncedRecordTests {
         #expect(try await unsynced(machine) == ["Part 5.5 name", "Part x name"])
     }
 
+    // MARK: Texts
+
+    @Test func aTextThatIsNoUTF8IsNamedAndTheOthersGetItInAnotherForm() async throws {
+        try a.shell(
+            """
+            INSERT INTO Author (recordName, name) VALUES
+                ('Author|~|2', CAST(x'61FF62' AS TEXT)), ('Author|~|3', 'a\u{FFFD}b')
+            """)
+        #expect(try await unsynced(a) == ["Author Author|~|2 text"])
+        try await a.sync(with: b)
+        let names = "SELECT hex(name) FROM Author WHERE recordName > 'Author|~|1' ORDER BY recordName"
+        #expect(try b.rows(names) == ["61EFBFBD62", "61EFBFBD62"])
+        #expect(try await unsynced(b).isEmpty)
+        // What others write in other fields leaves the text and the note.
+        try b.shell("UPDATE Author SET born = '1775-12-16T00:00:00Z' WHERE recordName = 'Author|~|2'")
+        try await a.sync(with: b)
+        #expect(try a.rows(names) == ["61FF62", "61EFBFBD62"])
+        #expect(try await unsynced(a) == ["Author Author|~|2 text"])
+        try a.shell("UPDATE Author SET name = 'ab' WHERE recordName = 'Author|~|2'")
+        #expect(try await unsynced(a).isEmpty)
+        try a.shell("UPDATE Author SET name = CAST(x'C328' AS TEXT) WHERE recordName = 'Author|~|3'")
+        #expect(try await unsynced(a) == ["Author Author|~|3 text"])
+        try await a.sync(with: b)
+        #expect(try await a.digest() == b.digest())
+    }
+
     // MARK: Sizes
 
     private static let large = "zeroblob(9 << 20)"

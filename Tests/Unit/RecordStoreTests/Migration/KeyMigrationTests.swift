@@ -176,6 +176,18 @@ struct KeyMigrationTests {
             "L", "CHECK"
         ),
         (
+            "CREATE TABLE N (id INTEGER PRIMARY KEY, CHECK (id < 100)); INSERT INTO N VALUES (1)", "N",
+            "a CHECK of the table N refuses the new keys"
+        ),
+        (
+            "CREATE TABLE G (id INTEGER PRIMARY KEY, code TEXT GENERATED ALWAYS AS ('G' || ID) STORED)", "G",
+            "the generated column G.code follows from id, which gets new keys"
+        ),
+        (
+            "CREATE TABLE C (a INT, l INT REFERENCES L, code TEXT AS ('C' || l))", "L",
+            "the generated column C.code follows from l, which gets new keys"
+        ),
+        (
             "CREATE TABLE C (l INT REFERENCES L); PRAGMA foreign_keys = OFF; INSERT INTO C VALUES (7), (8), (1); PRAGMA foreign_keys = ON",
             "L", "2 rows of C have a l that is the key of no row of L"
         ),

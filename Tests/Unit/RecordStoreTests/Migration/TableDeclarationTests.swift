@@ -83,6 +83,21 @@ struct TableDeclarationTests {
         #expect(declaration.sql == "CREATE TABLE t (\(expected))")
     }
 
+    @Test(
+        arguments: [
+            ("id INT, code TEXT GENERATED ALWAYS AS ('G' || ID) STORED", "code"),
+            ("id INT, code AS (abs(\"id\"))", "code"),
+            ("id INT, a AS (1), \"b\" AS ((id + 1))", "b"),
+            ("id INT, code TEXT AS (doc ->> 'id'), doc TEXT", nil),
+            ("id INT, code AS (x'id')", nil),
+            ("id INT, code AS (id (made)), made TEXT", nil),
+            ("id INT DEFAULT (1), code TEXT CHECK (id > 0)", nil),
+        ] as [(String, String?)])
+    func aGeneratedColumnFollowsFromTheColumnsThatItNames(body: String, expected: String?) throws {
+        let declaration = try #require(TableDeclaration("CREATE TABLE t (\(body))"))
+        #expect(declaration.generatedColumn(from: "id") == expected)
+    }
+
     @Test(arguments: [
         "", "CREATE TABLE t", "CREATE TABLE t (a", "CREATE TABLE \"t (a)", "CREATE TABLE t (a /* )",
         "CREATE TABLE t (a DEFAULT '')')",
