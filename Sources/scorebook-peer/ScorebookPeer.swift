@@ -37,7 +37,8 @@ struct ScorebookPeer: AsyncParsableCommand {
             From then on `listen` on both is enough: they find each other.
 
             Exit codes: 0 done; 64 wrong usage; 65 wrong data; 66 no such file; 69 unreachable; 73 the store \
-            cannot be written; 74 the output cannot; 75 try again; 77 not paired or refused; 78 the identity key is not safe.
+            cannot be written; 74 the output cannot; 75 try again; 77 not paired or refused; 78 the identity key is not \
+            safe, or is missing.
             """,
         version: Version.text,
         groupedSubcommands: [

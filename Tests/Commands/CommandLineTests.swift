@@ -74,7 +74,7 @@ import Testing
                 "match", "edit", match, "--game", "Hearts", "--location", "", "--board", "", "--notes", "",
                 "--duration", "90", "--date", "2026-11-21")
             let edited = try await kitchen.peer("match", "show", String(match.dropFirst(10).prefix(23)))
-            #expect(edited.hasPrefix("Hearts · 2026-11-21 00:00 · 90 min\n"))
+            #expect(edited.hasPrefix("Hearts · 2026-11-21 12:00 · 90 min\n"))
             #expect(try await kitchen.peer("match", "list").contains("2026-11-21  Hearts"))
             try await kitchen.peer("match", "delete", match, "--yes")
             #expect(try await kitchen.peer("match") == "there are no matches yet\n")
@@ -201,6 +201,11 @@ import Testing
 
     @Test func recordsOfEveryType() async throws {
         try await withMachine { kitchen in
+            try await kitchen.makeStore()
+            #expect(try await kitchen.peer("record", "list") == "there are no records yet\n")
+            #expect(
+                try await kitchen.peer("record", "list", "--type", "SBGame")
+                    == "there are no records of the type SBGame yet\n")
             let game = try await kitchen.addGame("Catan")
             let match = try await kitchen.addMatch("Catan", "Ada=1")
             let all = try await kitchen.peer("record", "list").split(separator: "\n")

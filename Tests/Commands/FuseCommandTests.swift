@@ -116,6 +116,23 @@ import Testing
         }
     }
 
+    @Test func whoListensReadsTheAlarmAsItIsShown() async throws {
+        try await withHousehold { kitchen, study in
+            try await kitchen.peer("sync", "fuse", "--records", "50")
+            let process = try kitchen.start(
+                ["listen", "--host", "127.0.0.1", "--port", "0", "--name", "kitchen"])
+            let text = try await process.output(matching: /listening on .*\n/)
+            let address = try #require(text.firstMatch(of: /listening on (127\.0\.0\.1:[0-9]+)/)).1
+            try study.write("DELETE FROM SBMatch")
+            try await study.peer("connect", String(address), "--once")
+            let alarm = try #require(try await alarms(kitchen).first)
+            _ = try await process.output(matching: Regex("\n\(alarm.number)  study would delete "))
+            // More of the same is no news before it waits.
+            try await study.peer("connect", String(address), "--once")
+            #expect(process.output.matches(of: try Regex(alarm.number)).count == 1)
+        }
+    }
+
     @Test func whatWaitsOutlivesAKilledListener() async throws {
         try await withHousehold { kitchen, study in
             try await kitchen.peer("sync", "fuse", "--records", "50")

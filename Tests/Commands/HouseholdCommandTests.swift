@@ -61,7 +61,7 @@ import Testing
                 let listener = try await machine.listen()
                 let outcome = try await attic.run("connect", listener.address, "--once")
                 #expect(outcome.isSentence(77), "\(outcome)")
-                #expect(outcome.errors.contains("attic was removed from the household by kitchen"))
+                #expect(outcome.errors.contains("this machine was removed from the household by kitchen"))
                 #expect(try await attic.doctor(listener.address).problems == ["removedThere"])
                 // What waits there waits for a reason.
                 let status = try await attic.peer("status")
@@ -84,6 +84,19 @@ import Testing
             try await study.sync(with: kitchen)
             #expect(try await peers(of: kitchen) == ["attic by study", "study by a pairing"])
             #expect(try await attic.sync(with: kitchen).received == 0)
+        }
+    }
+
+    @Test func theListOfTheHouseholdHasTimesOfTheReader() async throws {
+        try await withPair { kitchen, _ in
+            let lines = try await kitchen.peer("peers", "household").split(separator: "\n").map(String.init)
+            #expect(
+                lines.count == 3 && lines[0].wholeMatch(of: /NAME +KEY +INTRODUCED BY +SINCE +NOTE/) != nil)
+            for line in lines.dropFirst() {
+                #expect(
+                    line.contains(#/ ([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}|-) +(this machine|-)$/#),
+                    "\(line)")
+            }
         }
     }
 
@@ -214,6 +227,10 @@ import Testing
             #expect(try await peers(of: study) == ["kitchen by a pairing"])
             #expect(try await peers(of: guest) == ["kitchen by a pairing"])
             #expect(try await members(of: kitchen).map(\.name).sorted() == ["kitchen", "study"])
+            let listener = try await kitchen.listen()
+            let synced = try await guest.peer("connect", listener.address, "--once")
+            #expect(!synced.contains("paired with this machine only"), "\(synced)")
+            #expect(try await guest.peer("peers", "introduce", "--yes").contains("nobody to introduce"))
             #expect(try await members(of: guest).isEmpty)
         }
     }
@@ -264,7 +281,7 @@ import Testing
             let said = try await kitchen.peer("peers", "forget", "attic", "--everywhere", "--yes")
             #expect(said.contains("removed attic from the household"))
             let reason = try await session.event("disconnected").reason
-            #expect(reason?.contains("attic was removed from the household by kitchen") == true)
+            #expect(reason?.contains("this machine was removed from the household by kitchen") == true)
             _ = try await session.end()
             try await listener.stop()
             let again = try await kitchen.run("peers", "forget", "attic", "--everywhere", "--yes")

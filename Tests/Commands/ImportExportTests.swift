@@ -211,7 +211,10 @@ import Testing
     @Test func aRehearsalSaysWhatWouldChangeAndChangesNothing() async throws {
         try await withMachine { kitchen in
             let none = try await kitchen.run("import", Household.path, "--dry-run")
-            #expect(none.isSentence(66))
+            #expect(none.output.hasPrefix("a BG Stats export would change 3,007 records\n"), "\(none)")
+            #expect(none.exitCode == 0 && none.errors.hasPrefix("note: there is no scorebook in "), "\(none)")
+            #expect(
+                try await kitchen.run("import", Household.path, "--dry-run", "--zone", "club").isSentence(65))
             #expect(!FileManager.default.fileExists(atPath: kitchen.store.path))
             try await kitchen.addGame("Mine")
             let (before, status) = (try kitchen.contents(), try await kitchen.status())
@@ -228,6 +231,35 @@ import Testing
             #expect(
                 try await kitchen.run("import", Household.path, "--dry-run", "--pictures", "x").isSentence(64)
             )
+        }
+    }
+
+    @Test func whatACollectionLeavesOutIsSaid() async throws {
+        try await withMachine { kitchen in
+            let file = Repository.root.appendingPathComponent(
+                "Tests/Unit/ScorebookTests/Data/collection.bgg.xml")
+            let said = try await kitchen.peer("import", file.path, "--dry-run")
+            #expect(
+                said.contains(
+                    "left out 2 entries: games that nobody has or has played, and expansions that were not played"
+                ), "\(said)")
+        }
+    }
+
+    /// The file is the export of a zone.
+    @Test func aZoneThatIsMissingIsMadeByTheHint() async throws {
+        try await withTwoMachines { kitchen, study in
+            let file = kitchen.scene.path("club.json")
+            try await kitchen.peer("zone", "create", "Ida's club")
+            try await kitchen.peer("game", "add", "Go", "--zone", "Ida's club")
+            try await kitchen.peer("export", file, "--zone", "Ida's club")
+            try await study.makeStore()
+            let refused = try await study.run("import", file)
+            #expect(refused.isSentence(65) && refused.errors.contains("its zone “Ida's club” is not here"))
+            #expect(refused.errors.contains("hint: `zone create 'Ida'\\''s club'` makes it"), "\(refused)")
+            try await study.peer("zone", "create", "Ida's club")
+            try await study.peer("import", file)
+            #expect(try study.rows("SELECT name FROM SBGame") == ["Go"])
         }
     }
 

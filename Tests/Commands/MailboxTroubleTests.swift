@@ -69,6 +69,27 @@ import Testing
         }
     }
 
+    @Test func whatLiesInTheFutureIsToldForPeople() async throws {
+        try await withMailboxFolder { kitchen, study, folder in
+            let game = try await kitchen.addGame("Catan")
+            for machine in [kitchen, study] {
+                try await machine.peer("mailbox", "add", "folder", folder.path)
+            }
+            let ahead = study.shifted(by: "+2h")
+            try await ahead.peer("game", "edit", game, "--year", "1995")
+            try await ahead.peer("mailbox", "sync")
+            let outcome = try await kitchen.run("mailbox", "sync")
+            #expect(outcome.exitCode != 0, "\(outcome)")
+            for text in [
+                outcome.errors, try await kitchen.peer("mailbox"), try await kitchen.peer("status"),
+            ] {
+                #expect(
+                    text.contains(/: Catan was written at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d by/), "\(text)")
+                #expect(text.contains("`scorebook-peer clock repair`"), "\(text)")
+            }
+        }
+    }
+
     /// Others can read the file with the passwords, so the program does not use it.
     @Test func aMailboxThatCannotBeginSaysWhy() async throws {
         try await withMailboxFolder { kitchen, study, folder in

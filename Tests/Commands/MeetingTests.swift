@@ -109,6 +109,7 @@ import Testing
             try FileManager.default.createDirectory(at: old.store, withIntermediateDirectories: true)
             try FileManager.default.copyItem(at: backup, to: old.databaseFile)
             #expect(try games(old) == ["Scythe"])
+            try await old.peer("identity", "renew", "--yes")
             #expect(try await old.digest() == before)
         }
     }
@@ -305,7 +306,9 @@ import Testing
             let refused = try await connect(ours, listener).outcome()
             #expect(refused.exitCode == 77)
             #expect(refused.errors.contains("the two scorebooks are different ones"), "\(refused)")
-            for choice in ["`connect c --beside`", "--merge", "--store"] {
+            #expect(
+                refused.errors.contains("2 records on the machine that connected and 2 records on the other"))
+            for choice in ["`connect c --beside`", "`listen --merge`", "--store"] {
                 #expect(refused.errors.contains(choice))
             }
             #expect(try ours.contents() == before.0)
@@ -348,8 +351,41 @@ import Testing
             #expect(try games(theirs).count == 3)
             // Who gives up the scorebook that is not shared would give up nothing.
             let reset = try await ours.run("reset", "--from", listener.address, "--yes")
-            #expect(reset.isSentence(77), "\(reset)")
+            #expect(reset.isSentence(77) && reset.errors.contains("`zone delete ZONE --yes`"), "\(reset)")
             #expect(try games(ours).count == 6)
+        }
+    }
+
+    @Test func whatIsBesideAnotherCanBeMetAnew() async throws {
+        try await withHouseholds { ours, theirs in
+            let listener = try await theirs.listen(pair: true)
+            #expect(try await connect(ours, listener, "--beside").outcome().exitCode == 0)
+            let dropped = try await ours.peer("connect", listener.address, "--once", "--merge")
+            #expect(dropped.contains("do not share their scorebooks"), "\(dropped)")
+            try await ours.peer("peers", "grant", "c", "ScorebookData", "write")
+            let refused = try await ours.run("connect", listener.address, "--once", "--take-theirs")
+            #expect(refused.isSentence(77), "\(refused)")
+            #expect(refused.errors.contains("“ScorebookData 2” is beside"), "\(refused)")
+            #expect(refused.errors.contains("peers revoke HOST 'ScorebookData 2'`"), "\(refused)")
+            let reset = try await ours.run("reset", "--from", listener.address, "--yes")
+            #expect(reset.errors.contains("peers revoke HOST 'ScorebookData 2'`"), "\(reset)")
+            // There, these commands would delete the scorebook of the other user.
+            try await eventually("the listener's word") {
+                try listener.process.events("disconnected").contains {
+                    $0.reason?.hasSuffix("nothing has changed") == true
+                }
+            }
+            #expect(!listener.process.output.contains("peers revoke"))
+            try await listener.stop()
+
+            try await ours.peer("peers", "revoke", "c", "ScorebookData 2")
+            try await ours.peer("zone", "delete", "ScorebookData 2", "--yes")
+            try await ours.peer("peers", "forget", "c")
+            let again = try await theirs.listen(pair: true)
+            let outcome = try await connect(ours, again, "--take-theirs").outcome()
+            #expect(outcome.exitCode == 0, "\(outcome)")
+            #expect(try games(ours) == games(theirs))
+            #expect(try await haveEqualDigests(ours, theirs))
         }
     }
 
@@ -411,7 +447,98 @@ import Testing
         }
     }
 
+    // MARK: Two that are one
+
+    @Test func whatIsOneIsNotGivenUpByAFlagForMeetings() async throws {
+        try await withPair { kitchen, study in
+            try await kitchen.addGame("Catan")
+            try await study.addGame("Ours")
+            let listener = try await kitchen.listen()
+            let said = try await study.peer("connect", listener.address, "--once", "--take-theirs")
+            #expect(said.contains("are one already"), "\(said)")
+            #expect(said.contains("`scorebook-peer reset --from kitchen`"), "\(said)")
+            let figures = try await study.json(
+                SyncFigures.self, "connect", listener.address, "--once", "--take-theirs")
+            #expect(figures.union == "passedOver" && figures.backup == nil)
+            #expect(try games(study) == ["Catan", "Ours"])
+            #expect(backups(study).isEmpty)
+        }
+    }
+
+    /// A hint must not tell somebody to give up what the flag was to keep.
+    @Test(arguments: [("--take-ours", "reset --to kitchen`"), ("--merge", ""), ("--beside", "")])
+    func whatWouldReplaceTheOtherIsNamedOnlyWhereItWasWanted(flag: String, command: String) async throws {
+        try await withPair { kitchen, study in
+            try await study.addGame("Ours")
+            let listener = try await kitchen.listen()
+            let said = try await study.peer("connect", listener.address, "--once", flag)
+            #expect(said.contains("are one already") && !said.contains("reset --from"), "\(said)")
+            #expect(said.contains(command.isEmpty ? "brought together\n" : command), "\(said)")
+            #expect(said.contains("reset --") == !command.isEmpty, "\(said)")
+            #expect(try games(study) == ["Ours"])
+        }
+    }
+
+    @Test func whoPairsHearsWhereTheBackupIs() async throws {
+        try await withStrangers { _, study, listener in
+            let code = try #require(listener.code)
+            let said = try await study.peer(
+                "pair", code, "--with", listener.address, "--take-theirs", "--name", study.name)
+            #expect(backups(study).count == 1)
+            #expect(said.contains(try #require(backups(study).first)), "\(said)")
+        }
+    }
+
+    @Test func programsThatPairReadWhereTheBackupIs() async throws {
+        try await withStrangers { _, study, listener in
+            let code = try #require(listener.code)
+            let figures = try await study.json(
+                SyncFigures.self, "pair", code, "--with", listener.address, "--take-theirs", "--name",
+                study.name)
+            #expect(FileManager.default.fileExists(atPath: try #require(figures.backup)))
+            #expect(figures.union == nil)
+        }
+    }
+
     // MARK: Starting over
+
+    /// A machine that would refuse what it is to get keeps what it has.
+    @Test func aResetThatWouldBeRefusedReplacesNothing() async throws {
+        try await withPair { kitchen, study in
+            try await study.addGame("Ours")
+            try await kitchen.shifted(by: "+2h").addGame("From the future")
+            let listener = try await kitchen.listen()
+            let from = try await study.run("reset", "--from", listener.address, "--yes")
+            #expect(from.isSentence(77) && from.errors.contains("nothing was replaced"), "\(from)")
+            #expect(from.errors.contains("give both machines the same --allowed-skew"), "\(from)")
+            try await listener.stop()
+            let willing = try await study.listen(extra: ["--allow-reset"])
+            let to = try await kitchen.run("reset", "--to", willing.address)
+            #expect(to.isSentence(77) && to.errors.contains("nothing was replaced"), "\(to)")
+            #expect(try games(study) == ["Ours"])
+            #expect(backups(study).isEmpty)
+        }
+    }
+
+    /// The kitchen's user lets clocks differ by more than the study's.
+    @Test func aResetThatEndsHalfWaySaysWhatIsLeft() async throws {
+        try await withPair { kitchen, study in
+            try await study.addGame("Ours")
+            try await kitchen.shifted(by: "+2h").addGame("From the future")
+            let listener = try await kitchen.listen(extra: ["--allowed-skew", "36000"])
+            let cut = try await study.run("reset", "--from", listener.address, "--yes")
+            #expect(cut.isSentence(77) && cut.errors.contains("this batch was not taken over"), "\(cut)")
+            #expect(cut.errors.contains(try #require(backups(study).first)), "\(cut)")
+            #expect(cut.errors.contains("`scorebook-peer connect \(listener.address) --once`"), "\(cut)")
+            #expect(
+                try await study.peer("status").contains("that of kitchen took the place of this scorebook"))
+            try await listener.stop()
+            try await kitchen.peer("clock", "repair", "--yes")
+            try await study.sync(with: kitchen)
+            #expect(try games(study) == ["From the future"])
+            #expect(try await !study.peer("status").contains("has not sent all"))
+        }
+    }
 
     @Test func aScorebookBecomesWhatAnotherHas() async throws {
         try await withHousehold { kitchen, study in

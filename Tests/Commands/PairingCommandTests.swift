@@ -23,6 +23,23 @@ import Testing
         }
     }
 
+    /// What this machine itself is called is no name for another one.
+    @Test func twoMachinesOfOneNameAreToldApart() async throws {
+        try await withTwoMachines { kitchen, study in
+            let process = try kitchen.start(["pair", "--port", "0", "--name", "study"])
+            let text = try await process.output(matching: /add: --with .*\n/)
+            let code = try #require(text.firstMatch(of: /code ([0-9]{3}-[0-9]{3})/)).1
+            let port = try #require(text.firstMatch(of: /--with .*:([0-9]+)/)).1
+            try await study.peer("pair", String(code), "--with", "127.0.0.1:\(port)", "--name", "study")
+            for machine in [kitchen, study] {
+                #expect(try await machine.status().peers.map(\.name) == ["study 2"])
+            }
+            let household = try await study.peer("peers", "household")
+            #expect(household.contains("\nthis machine "), "\(household)")
+            #expect(household.ranges(of: "\nstudy 2 ").count == 1, "\(household)")
+        }
+    }
+
     @Test func theListenerTellsPeopleTheCodeAndHowToUseIt() async throws {
         try await withMachine { kitchen in
             let process = try kitchen.start(["listen", "--host", "127.0.0.1", "--port", "0", "--pair"])

@@ -286,6 +286,9 @@ import Testing
                     "2024-12-25 20:15,Skat,at Ada's,,Ada,red,,7,,yes,no,ScorebookData,\(match)",
                     "2024-12-25 20:15,Skat,at Ada's,,Bob,,dealer,DNF,,no,no,ScorebookData,\(match)\n",
                 ], "\(lines)")
+            // A whole number is one beside a word, too.
+            try await kitchen.peer("score", "add", "last", "--round", "1", "Bob=5")
+            #expect(try await kitchen.peer("match", "list", "--csv").contains(/,dealer,(DNF 5|5 DNF),/))
         }
     }
 

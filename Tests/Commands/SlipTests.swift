@@ -81,9 +81,9 @@ import Testing
             for effect in [
                 "`person add`: deleted Grace",
                 "`person delete`: brought back Ada, with the part in 1 match, 1 score",
-                "`score set`: gave back the former values of the score 3 of Ada in Skat, 2026-01-02 00:00",
-                "`match edit`: gave back the former values of the match Skat, 2026-01-02 00:00",
-                "`match add`: deleted the match Skat, 2026-01-02 00:00, with 2 persons, 1 game, 2 players, 2 scores; `match restore last` brings it back",
+                "`score set`: gave back the former values of the score 3 of Ada in Skat, 2026-01-02 12:00",
+                "`match edit`: gave back the former values of the match Skat, 2026-01-02 12:00",
+                "`match add`: deleted the match Skat, 2026-01-02 12:00, with 2 persons, 1 game, 2 players, 2 scores; `match restore last` brings it back",
             ] {
                 #expect(try await kitchen.peer("undo") == "took back \(effect)\n")
             }

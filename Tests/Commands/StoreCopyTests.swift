@@ -40,6 +40,9 @@ import Testing
             try study.write("VACUUM INTO ?", [attic.databaseFile.path])
 
             let listener = try await kitchen.listen()
+            let lacksKey = try await attic.run("connect", listener.address, "--once")
+            #expect(lacksKey.isSentence(78) && lacksKey.errors.contains("`scorebook-peer identity renew`"))
+            try await attic.peer("identity", "renew", "--yes")
             #expect(try await attic.run("connect", listener.address, "--once").isSentence(77))
             try await listener.stop()
             try await attic.pair(with: kitchen)
@@ -74,6 +77,31 @@ import Testing
         }
     }
 
+    @Test func aStoreWhoseKeyIsGoneKeepsItsPairings() async throws {
+        try await withPair { kitchen, study in
+            let key = study.store.appendingPathComponent("identity.key")
+            let aside = study.store.appendingPathComponent("aside")
+            try FileManager.default.moveItem(at: key, to: aside)
+            for command in [["match", "list"], ["peers"], ["game", "add", "Go"], ["identity"]] {
+                let outcome = try await study.start(command).outcome()
+                #expect(
+                    outcome.isSentence(78) && outcome.errors.contains("identity.key is missing"), "\(outcome)"
+                )
+            }
+            #expect(!FileManager.default.fileExists(atPath: key.path))
+            let unasked = try await study.run("identity", "renew")
+            #expect(unasked.isSentence(64) && unasked.errors.contains("--yes"), "\(unasked)")
+            try FileManager.default.moveItem(at: aside, to: key)
+            try await kitchen.addGame("Catan")
+            try await study.sync(with: kitchen)
+
+            try FileManager.default.removeItem(at: key)
+            try await study.peer("identity", "renew", "--yes")
+            #expect(try await study.status().peers.isEmpty)
+            #expect(try study.rows("SELECT name FROM SBGame") == ["Catan"])
+        }
+    }
+
     /// The listener would go on as the machine of before, and pair others with that.
     @Test func theKeyIsNotRenewedUnderAListener() async throws {
         try await withMachine { kitchen in
@@ -81,6 +109,11 @@ import Testing
             let listener = try await kitchen.listen()
             let outcome = try await kitchen.run("identity", "renew", "--yes")
             #expect(outcome.isSentence(75), "\(outcome)")
+            let file = kitchen.store.appendingPathComponent("identity.key")
+            let aside = kitchen.store.appendingPathComponent("aside")
+            try FileManager.default.moveItem(at: file, to: aside)
+            #expect(try await kitchen.run("identity", "renew", "--yes").isSentence(75))
+            try FileManager.default.moveItem(at: aside, to: file)
             #expect(try await kitchen.peer("identity") == key)
             try await listener.stop()
             try await kitchen.peer("identity", "renew", "--yes")

@@ -12,13 +12,21 @@ import Testing
             for machine in [study, study.shifted(by: "+2h")] {
                 let outcome = try await machine.run("connect", listener.address, "--once", "--json")
                 #expect(outcome.isSentence(77), "\(outcome)")
-                #expect(outcome.errors.matches(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/).count == 2, "\(outcome)")
+                #expect(outcome.errors.matches(of: /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/).count == 2, "\(outcome)")
+                #expect(outcome.errors.contains("From the future was written at"), "\(outcome)")
                 #expect(outcome.errors.contains("scorebook-peer clock repair"))
             }
             // Also whoever looks later reads what helps.
             let told = try await study.status().peers.first
             #expect(told?.lastError?.contains("scorebook-peer clock repair") == true)
             #expect(told?.lastErrorCode == "clockSkew")
+            #expect(told?.lastError?.contains(/\d\d-\d\dT\d\d:/) == true)
+            let status = try await study.peer("status")
+            #expect(
+                status.contains(/\nkitchen: From the future was written at \d{4}-\d\d-\d\d \d\d:/),
+                "\(status)")
+            let finding = try await study.doctor("kitchen").finding("lastError")
+            #expect(finding?.text.contains("an error: From the future was written at") == true)
             #expect(try kitchen.contents() == before)
             #expect(listener.process.isRunning)
         }

@@ -100,7 +100,8 @@ enum PeerChecks {
         // An error of the clocks is told already while they differ.
         let isTold = noted.lastError == .clockSkew && ClockChecks.difference(peer) != nil
         if let error = noted.lastError, answers, !isTold, !isOutdatedByAnswer(error) {
-            findings.append(Finding(.problem, .lastError, peer: peer.name, error: error))
+            findings.append(
+                Finding(.problem, .lastError, peer: peer.name, error: error, reason: noted.lastErrorText))
         }
         if let last = noted.lastSync, facts.now - last > longAwayDays * 86_400_000 {
             findings.append(
@@ -119,7 +120,8 @@ enum PeerChecks {
             .householdFull, .changeTokenExpired, .clockSkew, .sameIdentity, .differentZones, .declined,
             .notAllowed, .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput,
             .incompatible, .protocolViolation, .notPermitted, .unsafeIdentity, .foreignIdentity,
-            .invalidIdentity, .diskFailure, .peerStoreFailure, .storeUnusable, .damagedRecord:
+            .invalidIdentity, .missingIdentity, .diskFailure, .peerStoreFailure, .storeUnusable,
+            .damagedRecord:
             false
         // ErrorCodeTests find no other.
         default: false

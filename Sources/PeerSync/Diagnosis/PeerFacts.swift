@@ -14,6 +14,8 @@ public struct PeerFacts: Sendable, Equatable {
         public var key: [UInt8]
         /// The kind of the last error, if it came after the last sync.
         public var lastError: PeerSyncError.Code?
+        /// What the store says of that error, in a sentence.
+        public var lastErrorText: String?
         /// When both were last in sync, in milliseconds since 1970.
         public var lastSync: Int64?
         /// Whether a session with it runs now.
@@ -21,11 +23,12 @@ public struct PeerFacts: Sendable, Equatable {
 
         /// Makes notes; see the properties.
         public init(
-            key: [UInt8], lastError: PeerSyncError.Code? = nil, lastSync: Int64? = nil,
-            isConnected: Bool = false
+            key: [UInt8], lastError: PeerSyncError.Code? = nil, lastErrorText: String? = nil,
+            lastSync: Int64? = nil, isConnected: Bool = false
         ) {
             self.key = key
             self.lastError = lastError
+            self.lastErrorText = lastErrorText
             self.lastSync = lastSync
             self.isConnected = isConnected
         }

@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import PeerSyncChannel
 import PeerSyncModel
+import PeerSyncStore
 
 /// This machine's identity to others: an X25519 key pair outside the database, so that a copy of the database does not become a
 /// second machine with the same identity. It is in a file, or where the app keeps ``rawRepresentation``.
@@ -68,6 +70,25 @@ public struct Identity: Sendable {
                 .storeUnusable, "\(url.path) is a symbolic link that leads nowhere; move it away")
         }
         return identity
+    }
+
+    /// Reads the identity of a store in a file. Writes a new one if the file is missing, unless the store is paired: opened under another
+    /// identity, it would lose its pairings. ``renew(at:)`` is for whoever wants that.
+    ///
+    /// - Parameters:
+    ///   - url: the file.
+    ///   - database: the store's database, which this only reads; nil if there is none yet.
+    /// - Throws: see ``loadOrCreate(at:)``; `missingIdentity`; errors of SQLite.
+    public static func loadOrCreate(at url: URL, for database: (any DatabaseReader)?) throws -> Identity {
+        if let identity = try load(at: url) { return identity }
+        let isPaired = try database?.read { db in try StorePeers.isAny(db) } ?? false
+        guard !isPaired else {
+            throw PeerSyncError(
+                .missingIdentity,
+                "\(url.path) is missing, the secret key by which the paired machines know this one",
+                path: url.path)
+        }
+        return try loadOrCreate(at: url)
     }
 
     /// Reads the identity of a database, or writes a new one: in the file beside it whose name has `-identity.key` at its

@@ -78,6 +78,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         public static let foreignIdentity = Code(description: "foreignIdentity")
         /// The file of the identity key holds no key.
         public static let invalidIdentity = Code(description: "invalidIdentity")
+        /// The file of the identity key is missing, and the store beside it is paired with machines that know it by that key.
+        public static let missingIdentity = Code(description: "missingIdentity")
         /// Another program holds one of the stores.
         public static let storeBusy = Code(description: "storeBusy")
         /// The disk of this machine's store is full, or fails.
@@ -134,7 +136,8 @@ public struct PeerSyncError: Error, Sendable, Equatable, CustomStringConvertible
         case .noMachineFound, .severalMachinesFound, .notPaired, .removed, .householdFull,
             .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined, .notAllowed,
             .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput, .incompatible,
-            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord:
+            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .missingIdentity,
+            .storeUnusable, .damagedRecord:
             false
         // ErrorCodeTests find no other.
         default: false

@@ -67,6 +67,9 @@ public enum SyncEvent: Sendable {
     case syncEnded(PeerSyncError)
     /// The peer's records replaced this store's; the backup holds the old ones.
     case replaced(name: String, backup: URL)
+    /// The union that somebody wanted for the two default zones came to nothing: they are one already, or the two machines do not
+    /// have theirs in common.
+    case unionPassedOver(name: String, union: ZoneUnion, areOne: Bool)
     /// A session has ended; the error is nil when a goodbye ended it.
     case disconnected(name: String, PeerSyncError?)
     /// Machines on this network cannot be found, nor find this one: the system's service for that does not run. Told once;

@@ -33,7 +33,8 @@ extension SyncEngine {
     func keepCaller(key: [UInt8], name: String, from address: String, code: Int64?) async throws -> Peer {
         do {
             return try await store.peers.add(
-                key: key, name: name, from: address, code: code, introducedBy: identity.publicKey.bytes)
+                key: key, name: name, besides: displayName, from: address, code: code,
+                introducedBy: identity.publicKey.bytes)
         } catch StorePairing.Refusal.unavailable {
             throw PairingDesk.unavailable
         }

@@ -98,7 +98,8 @@ extension PeerSyncError {
         case .noMachineFound, .severalMachinesFound, .notPaired, .removed, .householdFull,
             .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined, .notAllowed,
             .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .invalidInput, .incompatible,
-            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord:
+            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .missingIdentity,
+            .storeUnusable, .damagedRecord:
             false
         // ErrorCodeTests find no other.
         default: false

@@ -20,6 +20,9 @@ public struct SyncConnector: Service {
     /// Whether ``run()`` tries again whatever happens, also when the machine is not there at first. An app that syncs in
     /// the background wants that. Who types an address wants to hear that it is wrong.
     public var neverGivesUp = false
+    /// Whether the union also replaces a default zone that the two machines have in common already: one of them starts over with what the
+    /// other one has. Otherwise such a zone stays as it is, whatever the union.
+    public var isReset = false
 
     /// Creates a connector to a machine that listens somewhere.
     ///
@@ -31,7 +34,7 @@ public struct SyncConnector: Service {
     ///   - startsOver: for a machine that was away too long: the first session forgets what the other machine has
     ///     acknowledged, keeps what was changed here since then, and takes over what the other machine holds.
     ///   - union: what becomes of the two default zones, if that has to be decided; nil asks the engine's `decide`.
-    ///     ``/PeerSyncProtocol/ZoneUnion/replaceCaller`` and ``/PeerSyncProtocol/ZoneUnion/replaceListener`` apply even when both are the same zone.
+    ///     It does nothing to a zone that both have already, unless ``isReset`` is set.
     public init(
         _ engine: SyncEngine, to address: PeerAddress, code: PairingCode? = nil, startsOver: Bool = false,
         union: ZoneUnion? = nil
@@ -301,9 +304,10 @@ public struct SyncConnector: Service {
         _ connection: ByteChannel, _ address: String, _ call: SessionCall, _ wish: SessionWish?,
         onProof: @escaping @Sendable () -> Void = {}
     ) async throws -> SyncReport? {
+        var call = wish?.adding(to: call) ?? call
+        call.sparesOneZone = !isReset
         let session = PeerSession(
-            engine, connection, purpose: .call(wish?.adding(to: call) ?? call), wish: wish,
-            address: address, onProof: onProof)
+            engine, connection, purpose: .call(call), wish: wish, address: address, onProof: onProof)
         defer { if session.update({ $0.hasShownCode }) { typed?.isSpent.store(true, ordering: .relaxed) } }
         return try await withGracefulShutdownHandler {
             try await sessions.run(session) {

@@ -42,9 +42,7 @@ extension PeerSession {
         case .enter(let instance): try await enter(instance)
         case .ask(let question): ask(question)
         case .checkPairing: _ = try await currentGrants()
-        case .readTokens(let ids):
-            let tokens = try await engine.store.exchange.receivedTokens(of: peer, in: ids)
-            return take { $0.tokensRead(tokens) }
+        case .readTokens(let ids): return try await readTokens(ids)
         case .share(let plan): return try await share(plan)
         case .open(let entries): try await open(entries)
         case .startOver(let entries): try await startOver(entries)

@@ -20,11 +20,14 @@ extension PeerSession {
         if case .failed(let error)? = machine.end {
             let error = await engine.mended(error)
             failure = understood(error)
+            if let understood = failure {
+                if understood.message != "\(error)" {
+                    engine.logger.warning("the session with \(address) ended: \(error)")
+                }
+                failure = await inOwnWords(understood, isOfPeer: error is ErrorOfPeer)
+            }
             failure?.cameAfterSync = report != nil
             failure?.cameBeforeProof = !parts.hasProof
-            if let failure, failure.message != "\(error)" {
-                engine.logger.warning("the session with \(address) ended: \(error)")
-            }
         }
         if parts.work != nil { engine.metrics.sessionEnded(failure) }
         if let peer = parts.peer {
@@ -121,6 +124,23 @@ extension PeerSession {
         let isCallers = isOfPeer == (purpose.call == nil)
         return error.code == .declined && !isCallers
             ? PeerSyncError(.notAllowed, error.message) : PeerSyncError(error)
+    }
+
+    /// Says an error in the words of this machine. The other side calls it what the household does, and knows of its zones only what they are
+    /// called everywhere.
+    private func inOwnWords(_ failure: PeerSyncError, isOfPeer: Bool) async -> PeerSyncError {
+        var message = failure.message
+        switch failure.code {
+        case .removed where isOfPeer:
+            guard let place = message.firstRange(of: " was removed") else { return failure }
+            message = "this machine" + message[place.lowerBound...]
+        case .notPermitted:
+            for zone in (try? await engine.store.zones.all()) ?? [] {
+                message.replace("“\(zone.id)”", with: "“\(zone.name)”")
+            }
+        default: return failure
+        }
+        return PeerSyncError(failure.code, message, path: failure.path)
     }
 
     var timeout: PeerSyncError {

@@ -39,7 +39,7 @@ extension PeerSession {
                     code: parts.withLock { $0.attempt?.number })
             } else {
                 try await engine.store.peers.add(
-                    key: key.bytes, name: displayName, introductionIsDue: true)
+                    key: key.bytes, name: displayName, besides: engine.displayName, introductionIsDue: true)
             }
         parts.withLock { $0.peer = peer }
         return take { $0.peerKept(peer.name) }
@@ -99,6 +99,16 @@ extension PeerSession {
         }
     }
 
+    /// Reads the tokens that the store holds, before this side says in which zones it takes part.
+    func readTokens(_ ids: [ZoneID]) async throws -> Actions {
+        let (given, clock) = update { $0.given }
+        if !given.isEmpty {
+            try await engine.store.exchange.checkGiving(given, at: clock, allowedSkew: engine.allowedSkew)
+        }
+        let tokens = try await engine.store.exchange.receivedTokens(of: peer, in: ids)
+        return take { $0.tokensRead(tokens) }
+    }
+
     func share(_ plan: ZonePlan) async throws -> Actions {
         let peer = try peer
         let hasRecords =
@@ -107,6 +117,7 @@ extension PeerSession {
         let backup = plan.replaces ? try await engine.backUp() : nil
         let takenUp = try await engine.store.exchange.share(plan, with: peer, since: backup?.moment)
         wish?.unionWasDone()
+        parts.withLock { $0.hasUnited = plan.defaultZone != nil }
         for zone in takenUp { engine.onEvent(.zoneTakenUp(name: peer.name, zone: zone.name)) }
         for zone in try await engine.store.exchange.noteOffered(plan.offered, by: peer)
         where !zone.isDeleted || engine.offeredAgain.withLock({ $0.insert(zone.id).inserted }) {
@@ -124,6 +135,10 @@ extension PeerSession {
             throw ProtocolError(.zonesChanged, "what the two machines share has changed")
         }
         try await engine.store.exchange.noteZones(zones, with: peer)
+        if let union = purpose.call?.union, !parts.withLock({ $0.hasUnited }) {
+            engine.onEvent(
+                .unionPassedOver(name: peer.name, union: union, areOne: zones.contains(where: \.isDefault)))
+        }
         // The machine that showed the code may have given this one a single zone. Then they are no household. The session in
         // which the two were paired may have ended before it came here.
         try await engine.store.household.introduceIfDue(

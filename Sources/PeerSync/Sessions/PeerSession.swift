@@ -44,6 +44,8 @@ final class PeerSession: Sendable {
         /// The digest of the last whole set of the household that this side has sent.
         var sentHousehold: [UInt8]?
         var entry: Connections.Entry?
+        /// Whether the two default zones have become one, or one of them was replaced.
+        var hasUnited = false
         /// Lets the session hear of the user's decisions.
         var settings: Registry<@Sendable () async -> Void>.Membership?
         var work: Work?

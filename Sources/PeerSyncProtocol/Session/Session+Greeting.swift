@@ -113,7 +113,10 @@ extension Session {
     {
         var situation = known
         situation.theirs = hello.zones
-        var agreement = ZoneAgreement(situation, startsOver: purpose.call?.startsOver ?? false)
+        situation.clock = hello.clock
+        var agreement = ZoneAgreement(
+            situation, startsOver: purpose.call?.startsOver ?? false,
+            sparesOneZone: purpose.call?.sparesOneZone ?? false)
         let steps = isCaller ? try agreement.call(purpose.call?.union) : []
         phase = .agreeing(agreement)
         return [.enter(instance: hello.instance)] + actions(steps)
@@ -125,6 +128,11 @@ extension Session {
             guard agreement.isAsking else { return [] }
             return try agreement.decided(answer)
         }
+    }
+
+    /// The zones for which the other side gives up what it has, and its clock: ``ZoneAgreement/given``.
+    package var given: (zones: [ZoneID], clock: Int64) {
+        if case .agreeing(let agreement) = phase { agreement.given } else { ([], 0) }
     }
 
     /// Handles the other side's tokens from the store.

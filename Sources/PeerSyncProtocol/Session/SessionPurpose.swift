@@ -47,6 +47,8 @@ package struct SessionCall: Sendable {
     package var startsOver: Bool
     /// The union of the two default zones; nil if the user has not chosen.
     package var union: ZoneUnion?
+    /// Whether two default zones that are one already stay as they are, whatever the union.
+    package var sparesOneZone = false
     /// The machine that has to answer.
     package var expected = ExpectedMachine.anyone
 

@@ -14,5 +14,7 @@ extension ZoneAgreement {
         package var held: Set<ZoneID>
         /// The zones that a user has deleted here, and that do not come back by themselves.
         package var declined: Set<ZoneID> = []
+        /// The other side's clock as it greeted, in milliseconds since 1970; 0 if it has not said.
+        package var clock: Int64 = 0
     }
 }

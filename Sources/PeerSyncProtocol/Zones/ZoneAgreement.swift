@@ -7,7 +7,7 @@ import PeerSyncModel
 /// *open*. Then the caller changes its store.
 package struct ZoneAgreement: Sendable {
     /// A zone that both sides take part in.
-    package struct Entry: Sendable, Equatable {
+    package struct Entry: Sendable, Hashable {
         package let id: ZoneID
         /// The rights of this side in the zone at the other side.
         package let rights: ZoneRights
@@ -48,12 +48,16 @@ package struct ZoneAgreement: Sendable {
     /// The default zones of the two; nil when one side does not offer its own.
     private let meeting: ZoneMeeting?
     private let startsOver: Bool
+    private let sparesOneZone: Bool
     private var state = State.undecided
 
-    /// - Parameter startsOver: whether the caller forgets the records that the other side has.
-    package init(_ situation: Situation, startsOver: Bool = false) {
+    /// - Parameters:
+    ///   - startsOver: whether the caller forgets the records that the other side has.
+    ///   - sparesOneZone: whether two default zones that are one already stay as they are, whatever union the caller wants.
+    package init(_ situation: Situation, startsOver: Bool = false, sparesOneZone: Bool = false) {
         self.situation = situation
         self.startsOver = startsOver
+        self.sparesOneZone = sparesOneZone
         let (own, theirs) = (situation.own, situation.theirs)
         meeting =
             situation.isCaller
@@ -66,6 +70,14 @@ package struct ZoneAgreement: Sendable {
         case .choosing, .allowing: true
         case .undecided, .readingTokens, .awaitingOpen, .sharing, .agreed: false
         }
+    }
+
+    /// The zones for which the other side gives up what it has in them, and its clock, as long as this side can still refuse.
+    package var given: (zones: [ZoneID], clock: Int64) {
+        guard case .readingTokens(let union, let theirs) = state else { return ([], situation.clock) }
+        let replacing: [ZoneID] = union == .replaceListener ? [meeting?.caller.id].compactMap(\.self) : []
+        let begunAnew = theirs?.zones.filter { $0.received == .start }.map(\.id)
+        return (begunAnew ?? replacing, situation.clock)
     }
 
     /// Whether the caller changes its store. It is the last step: both sides have sent their *open*.
@@ -160,6 +172,7 @@ package struct ZoneAgreement: Sendable {
         if let wanted {
             // A wish for different zones has no effect if they are the same, or if one side has both.
             if [.merge, .beside].contains(wanted), !meeting.isFirst { return ZoneUnion.none }
+            if sparesOneZone, meeting.areTheSame { return ZoneUnion.none }
             try Self.checkRights(meeting, wanted)
             return wanted
         }
@@ -180,7 +193,7 @@ package struct ZoneAgreement: Sendable {
             return union
         case .cancel: throw ProtocolError(.declined, "the two zones were left as they are")
         case .nobody:
-            guard let usual = meeting.usual else { throw different(meeting) }
+            guard let usual = meeting.usual else { throw meeting.difference }
             try checkRights(meeting, usual)
             return usual
         }
@@ -202,7 +215,7 @@ package struct ZoneAgreement: Sendable {
     {
         switch answer {
         case .union(union): return
-        case .nobody where union == .merge: throw different(meeting)
+        case .nobody where union == .merge: throw meeting.difference
         case .nobody:
             throw ProtocolError(
                 .declined,
@@ -246,13 +259,6 @@ package struct ZoneAgreement: Sendable {
             peer: situation.peer, ours: .init(isCaller ? meeting.caller : meeting.listener),
             theirs: .init(isCaller ? meeting.listener : meeting.caller), proposal: proposal,
             isCaller: isCaller)
-    }
-
-    private static func different(_ meeting: ZoneMeeting) -> ProtocolError {
-        ProtocolError(
-            .differentZones,
-            "“\(meeting.caller.id)” and “\(meeting.listener.id)” are different zones, and at least one is shared "
-                + "with other machines already")
     }
 
     // MARK: Zones

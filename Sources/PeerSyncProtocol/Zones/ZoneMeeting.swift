@@ -40,6 +40,17 @@ package struct ZoneMeeting: Sendable, Equatable {
         return !isFirst || areEqual || caller.isNew || listener.isNew
     }
 
+    /// The error if somebody has to choose, and nobody does.
+    var difference: ProtocolError {
+        func text(_ offer: ZoneOffer) -> String {
+            "“\(offer.id)”, with \(offer.recordCount) record\(offer.recordCount == 1 ? "" : "s")"
+        }
+        return ProtocolError(
+            .differentZones,
+            "\(text(caller)) on the machine that connected, and \(text(listener)) on the other, are different zones, "
+                + "and at least one is shared with other machines already")
+    }
+
     /// Whether the caller's zone is empty, and no other machine has it.
     package var isCallerNew: Bool { isFirst && caller.isNew }
 

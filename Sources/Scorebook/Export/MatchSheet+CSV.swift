@@ -34,7 +34,7 @@ extension MatchSheet {
         let ending = [isUnfinished ? "yes" : "no", zone, "\(recordName)"]
         let rows = bySeat.map { line in
             match + [
-                line.person, line.team ?? "", line.role ?? "", line.written,
+                line.person, line.team ?? "", line.role ?? "", line.writtenResult,
                 line.rank.map(String.init) ?? "", line.winner.map { $0 ? "yes" : "no" } ?? "",
             ] + ending
         }
@@ -44,10 +44,7 @@ extension MatchSheet {
 
 extension MatchSheet.Line {
     /// The total; or the scores that are no numbers, as somebody wrote them.
-    fileprivate var written: String {
-        if let total {
-            return total == total.rounded() && abs(total) < 1e15 ? String(Int(total)) : String(total)
-        }
-        return scores.compactMap { $0.text ?? $0.points.map { "\($0)" } }.joined(separator: " ")
+    fileprivate var writtenResult: String {
+        writtenTotal ?? scores.map(\.written).filter { !$0.isEmpty }.joined(separator: " ")
     }
 }

@@ -25,9 +25,9 @@ extension ScorebookStore {
     ///   - apart: whether games and persons of the file stay beside those that are here with the same name.
     ///   - isRehearsal: whether to change nothing, and only to report what the import would change.
     ///   - progress: called now and then with the number of records that are imported, and the number of all.
-    /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error.
-    ///   ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone`. It imports
-    ///   nothing then.
+    /// - Throws: ``ScorebookError``: `unreadableFile`; `invalidFile` with the place of the first error, or when the zone that the file
+    ///   names is not here. ``RecordStoreError``: `otherZone` when one of the records is in another zone; `noSuchZone` when the zone of
+    ///   the scorebook is gone. It imports nothing then.
     public func importFile(
         at path: String, restores: Bool = false, apart: Bool = false, isRehearsal: Bool = false,
         progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -119,7 +119,14 @@ extension ScorebookStore {
         guard case .scorebook(let export) = file else { return target }
         // The standard name in a file stands for the default zone, whatever its name is here.
         guard case .all = scope, export.zone != .standard else { return scope.target }
-        return .one(try records.zones.find(db, named: export.zone.description))
+        let name = export.zone.description
+        do {
+            return .one(try records.zones.find(db, named: name))
+        } catch let error as RecordStoreError where error.code == .noSuchZone {
+            throw ScorebookError(
+                .invalidFile, "its zone “\(Display.printable(name))” is not here",
+                hint: "`zone create \(ShellWord.quoted(name))` makes it, and --zone names another one")
+        }
     }
 
     /// Lets games and persons that an import made become one with those that were here.

@@ -50,15 +50,52 @@ extension ScorebookStore {
     ) {
         let names =
             try text.trimmed.lowercased() == other.trimmed.lowercased() ? namesakes(db, kind, text) : nil
-        let old = try names?.old ?? lookup(kind).find(db, text)
+        let old = try names?.old ?? findGoing(db, kind, text, other)
         let new = try lookup(kind, in: scope(db, of: old)).find(db, names?.new.description ?? other)
         guard old != new else {
+            if let gone = try [text, other].first(where: { try isMerged(db, $0, into: new) }) {
+                throw try areOne(db, gone, new)
+            }
             throw ScorebookError(
                 .invalidValue, "both texts name the same \(kind.noun)",
                 hint: "give the ids of the two, as `\(kind.noun) list` shows them")
         }
         if kind == .person { try checkPlayedApart(db, old, new) }
         return (old, new)
+    }
+
+    /// Finds the record that goes.
+    ///
+    /// - Throws: what the lookup throws; `invalidValue` if it is gone already, because the two became one. Then a record of whose name the
+    ///   text is a part is not meant.
+    private func findGoing(_ db: Database, _ kind: RecordKind, _ text: String, _ other: String) throws
+        -> RecordName
+    {
+        let found = Result { try lookup(kind).find(db, text) }
+        if let name = try? found.get(), try isName(db, text, of: name) { return name }
+        if let survivor = try? lookup(kind).find(db, other), try isMerged(db, text, into: survivor) {
+            throw try areOne(db, text, survivor)
+        }
+        return try found.get()
+    }
+
+    private func isName(_ db: Database, _ text: String, of record: RecordName) throws -> Bool {
+        let title = try RecordTitles(db, records, time).title(of: record) ?? ""
+        return NameFit.folded(title) == NameFit.folded(text.trimmed)
+    }
+
+    private func areOne(_ db: Database, _ gone: String, _ survivor: RecordName) throws -> ScorebookError {
+        let title = try RecordTitles(db, records, time).phrase(for: survivor)
+        return ScorebookError(
+            .invalidValue, "“\(Display.printable(gone.trimmed))” is \(title) already")
+    }
+
+    /// Whether a text is the name of a record that became one with another.
+    private func isMerged(_ db: Database, _ text: String, into survivor: RecordName) throws -> Bool {
+        guard let kind = RecordKind(rawValue: survivor.recordType) else { return false }
+        return try MergedRecords(db, kind).merged(into: survivor.description).contains { record in
+            try isName(db, text, of: RecordName(record))
+        }
     }
 
     /// Returns the two records that share a name, the one with more matches as the one that stays; nil if they are not two.

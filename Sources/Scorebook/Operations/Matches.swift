@@ -19,7 +19,7 @@ extension ScorebookStore {
             }
             let match = Match(
                 recordName: new.recordName ?? .new(.match), game: game,
-                date: try new.date.map { try LocalTime.canonical(time.moment($0)) }
+                date: try new.date.map { try LocalTime.canonical(time.played($0)) }
                     ?? ISO8601.text(milliseconds: now() / 1000 * 1000, fraction: .ifNeeded),
                 durationMinutes: new.durationMinutes, rounds: new.rounds,
                 notes: new.notes?.filled, board: new.board?.filled, unfinished: new.isUnfinished ? true : nil)
@@ -109,7 +109,7 @@ extension ScorebookStore {
                 match.game = try lookup(.game, in: scope(db, of: name)).find(db, game)
             }
             edit.date.apply(to: &match.date)
-            if case .set(let date) = edit.date { match.date = try LocalTime.canonical(time.moment(date)) }
+            if case .set(let date) = edit.date { match.date = try LocalTime.canonical(time.played(date)) }
             edit.durationMinutes.apply(to: &match.durationMinutes)
             edit.rounds.apply(to: &match.rounds)
             edit.notes.apply(to: &match.notes)

@@ -58,6 +58,18 @@ public struct LocalTime: Sendable {
                 + "2024-03-05T19:30:00+01:00")
     }
 
+    /// Reads when a match was played: as ``moment(_:)``, but a day alone is its noon, or now, if it is today and noon has not come. So it is
+    /// the same day in most other zones.
+    ///
+    /// - Returns: milliseconds since 1970.
+    /// - Throws: ``ScorebookError`` `invalidValue`.
+    func played(_ text: String) throws -> Int64 {
+        let moment = try moment(text)
+        guard let midnight = midnight(text.trimmed), utc(midnight) == moment else { return moment }
+        let noon = utc(midnight + Self.day / 2)
+        return midnight == self.midnight("today") ? min(noon, now / 1000 * 1000) : noon
+    }
+
     /// Returns the day that a text names, from its beginning to the beginning of the next one, in milliseconds since
     /// 1970; nil if it names none.
     func day(_ text: String) -> Range<Int64>? {

@@ -167,6 +167,8 @@ struct MachineWords {
         case .size: "stays here: it is larger than 8 MiB; make it smaller"
         case .file:
             "keeps the bytes of its file, because its table lets no text name one; the other machines have it"
+        case .text:
+            "has a text that is no UTF-8: the other machines have “\u{FFFD}” in place of what is not; write it anew"
         default: "stays here: \(reason)"
         }
     }

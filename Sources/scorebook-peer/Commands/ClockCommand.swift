@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PeerSync
+import Scorebook
 
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,7 +30,7 @@ struct ClockCommand: AsyncParsableCommand {
             let records = store.scorebook.records
             try await store.scorebook.foldForReading()
             let report = try await records.database.read { try records.clock.report($0) }
-            try output.write(ClockFigures(report), report.text)
+            try output.write(ClockFigures(report), report.text(store.scorebook.time))
         }
     }
 
@@ -42,7 +43,7 @@ struct ClockCommand: AsyncParsableCommand {
                 clock was wrong, too, and that has taken these writes over, needs the same repair.
                 """)
 
-        @Flag(help: "Repair without asking.")
+        @Flag(help: "Repair without asking; needed where nobody can be asked, as in a script.")
         var yes = false
 
         @Flag(help: "Say what would be repaired, and repair nothing.")
@@ -55,10 +56,13 @@ struct ClockCommand: AsyncParsableCommand {
             let records = store.scorebook.records
             try await records.foldPendingChanges()
             let found = try await records.database.read { try records.clock.report($0) }
-            guard found.needsRepair, !dryRun else { return try output.write(ClockFigures(found), found.text) }
+            let time = store.scorebook.time
+            guard found.needsRepair, !dryRun else {
+                return try output.write(ClockFigures(found), found.text(time))
+            }
             if !yes {
                 let question =
-                    "It is \(ClockFigures.text(found.now)) by this machine's clock. Is that right, and shall "
+                    "It is \(time.exactText(ClockFigures.text(found.now))) by this machine's clock. Is that right, and shall "
                     + "\(found.records.counted("record")) be dated so?"
                 guard let answer = await Terminal.confirm(question) else {
                     throw Failure(
@@ -94,12 +98,16 @@ private struct ClockFigures: Encodable {
 }
 
 extension ClockReport {
-    fileprivate var text: String {
+    /// - Parameter time: the clock of the reader.
+    fileprivate func text(_ time: LocalTime) -> String {
+        let (now, newest) = (
+            time.exactText(ClockFigures.text(now)), time.exactText(ClockFigures.text(newest))
+        )
         guard needsRepair else {
-            return "nothing lies in the future; the clock says \(ClockFigures.text(now))"
+            return "nothing lies in the future; the clock says \(now)"
         }
         return
-            "the newest write is of \(ClockFigures.text(newest)), but the clock says \(ClockFigures.text(now)): "
+            "the newest write is of \(newest), but the clock says \(now): "
             + "\(records.counted("record")) dated into the future\n"
             + "set the clock if it is wrong; if it is right, run `scorebook-peer clock repair`"
     }

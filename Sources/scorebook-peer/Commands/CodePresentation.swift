@@ -25,7 +25,14 @@ struct CodePresentation: Sendable {
     let allowed: Set<ZoneUnion>
 
     func run() async throws {
-        let events = Events(EventPrinter(json: output.json))
+        try await LiveOutput(scorebook: store.scorebook, isJSON: output.json, isVerbose: session.verbose).run
+        {
+            try await run(printing: $0)
+        }
+    }
+
+    private func run(printing print: @escaping @Sendable (LiveOutput.Item) -> Void) async throws {
+        let events = Events(print)
         let chooser = ZoneChooser(isJSON: output.json, allowed: allowed)
         let engine = session.engine(store, announces: !isHidden, decide: chooser.decide) { events.take($0) }
         let name = Latest<String>()
@@ -39,11 +46,11 @@ struct CodePresentation: Sendable {
                             "leave --merge out here, and start that `listen` with it; or end it, and pair again"
                     )
                 }
-                return name.set(try await present(engine, events.printer, at: port, isOwn: false))
+                return name.set(try await present(engine, print, at: port, isOwn: false))
             }
             try await whileListening(engine) {
                 for await port in events.bound.prefix(1) {
-                    let newcomer = try await present(engine, events.printer, at: port, isOwn: true)
+                    let newcomer = try await present(engine, print, at: port, isOwn: true)
                     name.set(newcomer)
                     await events.waitForSync(with: newcomer, Self.patience, Self.farewell)
                 }
@@ -89,23 +96,25 @@ struct CodePresentation: Sendable {
     /// - Parameter isOwn: whether this program itself listens on the port. Then the events tell of attempts that fail.
     /// - Returns: the name of the machine that has paired with it.
     private func present(
-        _ engine: SyncEngine, _ printer: EventPrinter, at port: Int, isOwn: Bool
+        _ engine: SyncEngine, _ print: @Sendable (LiveOutput.Item) -> Void, at port: Int, isOwn: Bool
     ) async throws -> String {
         var left = PairingDesk.attempts
-        let shown = try await engine.pairing.show(for: welcome)
         let zones = try await store.scorebook.records.zones.all()
+        let shown = try await engine.pairing.show(for: welcome)
         do {
-            try tell(
-                PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port)), port,
-                rights(unless: zones.filter { !$0.isDefault }.map(\.name)))
+            print(
+                .line(
+                    try text(
+                        PairingLink(to: engine, code: shown.code, at: OwnAddresses.reachable(port: port)),
+                        port, rights(unless: zones.filter { !$0.isDefault }.map(\.name)))))
             while true {
                 switch try await shown.state {
                 case .shown(let attempts):
-                    if attempts < left, !isOwn { try tellFailure(attempts) }
+                    if attempts < left, !isOwn { print(.line(try failure(attempts))) }
                     left = attempts
                     try await Task.sleep(for: Self.interval)
                 case .paired(let name):
-                    printer.print(.paired(name: name))
+                    print(.event(.paired(name: name)))
                     return name
                 case .over:
                     throw Failure(
@@ -121,27 +130,25 @@ struct CodePresentation: Sendable {
         }
     }
 
-    private func tell(_ link: PairingLink, _ port: Int, _ rights: String) throws {
+    private func text(_ link: PairingLink, _ port: Int, _ rights: String) throws -> String {
         guard !output.json else {
-            return try Terminal.write(
+            return try Terminal.text(
                 json: Figures(code: link.code.formatted, link: link.description, port: port), compact: true)
         }
-        Terminal.write(EventPrinter.line(link.code))
-        Terminal.write(rights)
-        if Terminal.isOutputATerminal, let code = QRCode(link.description) {
-            for line in code.lines { Terminal.write(line) }
-        }
-        Terminal.write("on the other machine run: scorebook-peer pair \(link.code.formatted)")
+        var lines = [EventPrinter.line(link.code), rights]
+        if Terminal.isOutputATerminal, let code = QRCode(link.description) { lines += code.lines }
+        lines.append("on the other machine run: scorebook-peer pair \(link.code.formatted)")
         let places = link.addresses.map(\.description).joined(separator: " or ")
-        if !places.isEmpty { Terminal.write("if it finds nothing there, add: --with \(places)") }
+        if !places.isEmpty { lines.append("if it finds nothing there, add: --with \(places)") }
+        return lines.joined(separator: "\n")
     }
 
     /// Tells of an attempt that another program has taken, which alone knows from where it came.
-    private func tellFailure(_ left: Int) throws {
+    private func failure(_ left: Int) throws -> String {
         guard !output.json else {
-            return try Terminal.write(json: FailureFigures(attemptsLeft: left), compact: true)
+            return try Terminal.text(json: FailureFigures(attemptsLeft: left), compact: true)
         }
-        Terminal.write("somebody typed a wrong code, or was cut off; \(left.counted("attempt")) left")
+        return "somebody typed a wrong code, or was cut off; \(left.counted("attempt")) left"
     }
 
     /// Says what the new machine gets.
@@ -172,15 +179,15 @@ struct CodePresentation: Sendable {
 extension CodePresentation {
     /// The events of a listener that only takes one new machine.
     private final class Events: Sendable {
-        let printer: EventPrinter
+        private let print: @Sendable (LiveOutput.Item) -> Void
         /// The port, once there is one.
         let bound: AsyncStream<Int>
         private let isBound: AsyncStream<Int>.Continuation
         private let sessions: AsyncStream<SyncEvent>
         private let session: AsyncStream<SyncEvent>.Continuation
 
-        init(_ printer: EventPrinter) {
-            self.printer = printer
+        init(_ print: @escaping @Sendable (LiveOutput.Item) -> Void) {
+            self.print = print
             (bound, isBound) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
             (sessions, session) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
         }
@@ -189,7 +196,7 @@ extension CodePresentation {
             switch event {
             case .listening(_, let port): isBound.yield(port)
             case .inSync, .progress, .assetProgress, .disconnected: session.yield(event)
-            case .pairingFailed, .refused, .discoveryTrouble, .discoveryTroubleEnded: printer.print(event)
+            case .pairingFailed, .refused, .discoveryTrouble, .discoveryTroubleEnded: print(.event(event))
             default: break
             }
         }

@@ -90,7 +90,7 @@ struct Connect: SyncingCommand {
         }
         guard let report = report.value else { throw Failure.notYetEqual }
         guard output.json else { return await live.write(report, arrivals.all) }
-        try Terminal.write(json: SyncFigures(report.statistics, report.digest))
+        try Terminal.write(json: arrivals.figures(report))
     }
 
     private func connector(

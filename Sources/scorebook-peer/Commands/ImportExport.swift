@@ -49,24 +49,28 @@ struct Import: ZonedCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    /// A look at what would change begins no scorebook.
-    var mayMakeStore: Bool { !dryRun }
-
     func validate() throws {
         guard !dryRun || pictures == nil else {
             throw ValidationError("--dry-run looks at records alone; leave --pictures out.")
         }
     }
 
+    func run() async throws {
+        let directory = try storeOptions.directory()
+        let database = directory.appendingPathComponent("scorebook.sqlite").path
+        guard dryRun, !FileManager.default.fileExists(atPath: database) else { return try await runOnStore() }
+        // A look at what would change begins no scorebook.
+        var scorebook = try ScorebookSnapshot.empty(replica: Identity.generate().replicaID)
+        if let zone { scorebook = scorebook.limited(to: try await scorebook.records.zones.find(named: zone)) }
+        let report = try await report(scorebook, apart: apart)
+        Terminal.writeError("note: there is no scorebook in \(Display.printable(directory.path)) yet")
+        try write(report, nil)
+    }
+
     func run(_ store: OpenStore) async throws {
         let directory = pictures.map { URL(fileURLWithPath: $0, isDirectory: true) }
         if let directory { try store.scorebook.checkPictureDirectory(directory) }
-        let apart = try await staysApart(store)
-        let report = try await ProgressLine.shared.measuring("importing \(file)") {
-            [file, restore, dryRun] progress in
-            try await store.scorebook.importFile(
-                at: file, restores: restore, apart: apart, isRehearsal: dryRun, progress: progress)
-        }
+        let report = try await report(store.scorebook, apart: staysApart(store))
         let copies: PictureCopies?
         if let directory {
             copies = try await ProgressLine.shared.during("importing pictures") {
@@ -75,6 +79,18 @@ struct Import: ZonedCommand {
         } else {
             copies = nil
         }
+        try write(report, copies)
+        try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
+    }
+
+    private func report(_ scorebook: ScorebookStore, apart: Bool) async throws -> ImportReport {
+        try await ProgressLine.shared.measuring("importing \(file)") { [file, restore, dryRun] progress in
+            try await scorebook.importFile(
+                at: file, restores: restore, apart: apart, isRehearsal: dryRun, progress: progress)
+        }
+    }
+
+    private func write(_ report: ImportReport, _ copies: PictureCopies?) throws {
         try output.write(
             Figures(
                 format: report.format, types: report.types, restored: report.restored,
@@ -82,7 +98,6 @@ struct Import: ZonedCommand {
                 pictures: copies),
             report.text(restores: restore, isRehearsal: dryRun)
                 + (copies.map { "\n\($0.text("imported"))" } ?? ""))
-        try copies?.tellWhatIsWrong("neither here nor in that directory", "has other bytes")
     }
 
     /// Asks on a terminal whether games and persons of the file are those that are here with the same name.
@@ -282,7 +297,9 @@ extension ImportReport {
             )
         }
         if leftOut > 0 {
-            remarks.append("left out \(leftOut.counted("game")) that nobody has or has played")
+            remarks.append(
+                "left out \(leftOut.counted("entry", plural: "entries")): games that nobody has or has played, and expansions "
+                    + "that were not played")
         }
         if stillDeleted > 0 {
             remarks.append(

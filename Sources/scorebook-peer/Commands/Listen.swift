@@ -122,7 +122,7 @@ struct Listen: SyncingCommand {
             services.append(
                 try page.server(
                     store, PageMachines(store, engine, isSyncing: true, questions, printing: print),
-                    port: webPort, isJSON: output.json))
+                    port: webPort, isJSON: output.json, printing: print))
         }
         services.append(listener)
         services.append(

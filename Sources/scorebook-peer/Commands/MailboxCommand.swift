@@ -45,7 +45,9 @@ struct MailboxCommand: AsyncParsableCommand {
                         + entries.map { [$0.name, $0.kind, $0.place, $0.lastSync.map(time.text) ?? "never"] })
             )
             let obstacles = try await Self.obstacles(store)
-            for entry in entries { Self.lines(entry, time, obstacles).forEach(Terminal.write(_:)) }
+            for line in entries.flatMap({ Self.lines($0, time, obstacles) }) {
+                Terminal.write(Display.printable(await store.scorebook.told(line)))
+            }
         }
 
         /// What keeps zones from machines, by their names.
@@ -71,9 +73,7 @@ struct MailboxCommand: AsyncParsableCommand {
                 guard machine.error?.code != .notShared else { return [heard] + trouble }
                 return [heard] + trouble + (obstacles[machine.name] ?? [])
             }
-            return ((entry.trouble.map { [$0] } ?? []) + heard).map {
-                Display.printable("\(entry.name): \($0)")
-            }
+            return ((entry.trouble.map { [$0] } ?? []) + heard).map { "\(entry.name): \($0)" }
         }
     }
 

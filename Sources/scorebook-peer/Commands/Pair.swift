@@ -29,7 +29,10 @@ struct Pair: SyncingCommand {
     @Option(
         name: .customLong("with"),
         help: ArgumentHelp(
-            "The address of the machine that shows the code, where the network does not let machines find each other.",
+            """
+            The address of the machine that shows the code, where the network does not let machines find each other. The two \
+            sync there later as well.
+            """,
             valueName: "host[:port]"))
     var address: PeerAddress?
 
@@ -42,7 +45,11 @@ struct Pair: SyncingCommand {
             valueName: "name"))
     var zone: String?
 
-    @Option(help: "The port to listen on while the code is shown, if nothing listens yet.")
+    @Option(
+        help: """
+            The port to listen on while the code is shown, if nothing listens yet: that of the later `listen`, because the other \
+            machine remembers it.
+            """)
     var port = SyncEngine.defaultPort
 
     @Flag(
@@ -108,18 +115,41 @@ struct Pair: SyncingCommand {
     }
 
     private func pair(_ store: OpenStore, _ shown: ShownCode) async throws {
-        let printer = EventPrinter(json: output.json)
-        let isJSON = output.json
+        if case .code = shown, address == nil, !output.json, Terminal.isInputATerminal {
+            Terminal.writeError("looking for the machine that shows this code")
+        }
+        let live = LiveOutput(scorebook: store.scorebook, isJSON: output.json, isVerbose: session.verbose)
         let arrivals = Arrivals()
+        let report = Latest<SyncReport>()
+        try await live.run { print in
+            if let result = try await sync(store, shown, arrivals, printing: print) { report.set(result) }
+        }
+        guard let report = report.value else { throw Failure.notYetEqual }
+        if !report.didPair {
+            Terminal.writeError(
+                "warning: the other machine shows this code no more; the two were paired before, and rights stay as they are"
+            )
+        }
+        if output.json { return try Terminal.write(json: arrivals.figures(report)) }
+        await live.write(report, arrivals.all)
+    }
+
+    /// - Returns: nil if a signal came first.
+    private func sync(
+        _ store: OpenStore, _ shown: ShownCode, _ arrivals: Arrivals,
+        printing print: @escaping @Sendable (LiveOutput.Item) -> Void
+    ) async throws -> SyncReport? {
+        let isJSON = output.json
         let paired = Latest<String>()
         let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
             arrivals.take(event)
-            guard case .paired(let name) = event else { return }
-            paired.set(name)
-            if !isJSON { printer.print(event) }
-        }
-        if case .code = shown, address == nil, !isJSON, Terminal.isInputATerminal {
-            Terminal.writeError("looking for the machine that shows this code")
+            switch event {
+            case .paired(let name): paired.set(name)
+            case .connected(let name, _): return paired.set(name)
+            case .replaced, .unionPassedOver: break
+            default: return
+            }
+            if !isJSON { print(.event(event)) }
         }
         let sync = OneSync { [address, meeting] in
             switch (shown, address) {
@@ -134,15 +164,7 @@ struct Pair: SyncingCommand {
         } catch let error as PeerSyncError {
             throw Failure(error, with: paired.value ?? address?.description)
         }
-        guard let report = sync.report.withLock({ $0 }) else { throw Failure.notYetEqual }
-        if !report.didPair {
-            Terminal.writeError(
-                "warning: the other machine shows this code no more; the two were paired before, and rights stay as they are"
-            )
-        }
-        if output.json { return try Terminal.write(json: SyncFigures(report.statistics, report.digest)) }
-        await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
-            report, arrivals.all)
+        return sync.report.withLock { $0 }
     }
 }
 

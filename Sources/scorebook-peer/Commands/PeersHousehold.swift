@@ -1,5 +1,6 @@
 import ArgumentParser
 import PeerSync
+import Scorebook
 
 extension Peers {
     struct Household: StoreCommand {
@@ -25,7 +26,7 @@ extension Peers {
             if members.isEmpty {
                 Terminal.write("this machine is in no household; pairing with another one makes one")
             } else {
-                MemberFigures.writeTable(members)
+                MemberFigures.writeTable(members, store.scorebook.time)
             }
             if !candidates.isEmpty {
                 Terminal.write(
@@ -42,13 +43,14 @@ extension Peers {
             discussion: """
                 From then on all of them, and all that are paired with one of them later, accept each other and \
                 connect to each other. Run this on each of these machines: a machine believes only those that it has \
-                introduced itself. Machines that only have a zone here, or may only read, are left out.
+                introduced itself. Machines that only have a zone here, or share only one with this machine, or may only \
+                read, are left out.
                 """)
 
         @Argument(help: "The machines' names here; all that are not introduced yet, if none is given.")
         var names: [String] = []
 
-        @Flag(help: "Introduce without asking.")
+        @Flag(help: "Introduce without asking; needed where nobody can be asked, as in a script.")
         var yes = false
 
         @OptionGroup var storeOptions: StoreOptions
@@ -72,7 +74,7 @@ extension Peers {
             try output.write(
                 ["introduced": names],
                 names.isEmpty
-                    ? "nobody to introduce: all paired machines that may write here are in the household"
+                    ? "nobody to introduce: all paired machines are in the household, share only a zone, or may only read"
                     : "introduced \(names.joined(separator: ", "))")
         }
     }
@@ -88,7 +90,7 @@ struct MemberFigures: Encodable {
     /// `own`, `peer` or `forgotten`.
     let relation: String
 
-    private static let header = ["NAME", "KEY", "INTRODUCED BY", "SINCE", ""]
+    private static let header = ["NAME", "KEY", "INTRODUCED BY", "SINCE", "NOTE"]
 
     /// - Parameter own: the static key of this machine.
     init(_ member: HouseholdMember, own: [UInt8]) {
@@ -103,17 +105,19 @@ struct MemberFigures: Encodable {
     /// What tables and JSON call the machine on which the command runs.
     static let thisMachine = "this machine"
 
-    static func writeTable(_ members: [MemberFigures]) {
+    /// - Parameter time: the clock of the reader.
+    static func writeTable(_ members: [MemberFigures], _ time: LocalTime) {
         let rows = members.map { member in
             let note =
                 switch member.relation {
-                case "own": thisMachine
                 case "forgotten": "forgotten here"
-                default: member.mayOnlyRead ? "may only read" : ""
+                default: member.mayOnlyRead ? "may only read" : "-"
                 }
+            // The others may call it what another machine is called here.
+            let name = member.relation == "own" ? thisMachine : member.name
             return [
-                member.name, String(member.key.prefix(16)), member.introducedBy ?? "-",
-                member.introducedAt ?? "-", note,
+                name, String(member.key.prefix(16)), member.introducedBy ?? "-",
+                member.introducedAt.map(time.text) ?? "-", note,
             ]
         }
         Terminal.write(aligned([header] + rows))

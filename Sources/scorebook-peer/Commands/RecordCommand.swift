@@ -53,12 +53,19 @@ struct RecordCommand: AsyncParsableCommand {
             }
             if !held { try check(type, records.schema, hasAny: !list.isEmpty) }
             if output.json { return try Terminal.write(json: list.map(Line.init)) }
+            guard !list.isEmpty else { return Terminal.write(none) }
             let hasZones = try await store.hasSeveralZones()
             for entry in list {
                 let zone = hasZones ? "  \(entry.zone)" : ""
                 let waits = entry.waitsFor.map { " waits for \($0.text)" } ?? ""
                 Terminal.write("\(entry.name)\(zone)\(waits)")
             }
+        }
+
+        /// What stands in place of an empty list.
+        private var none: String {
+            if held { return "no record waits for another" }
+            return type.map { "there are no records of the type \($0) yet" } ?? "there are no records yet"
         }
 
         /// Refuses a type that nobody has. Machines with a newer version may send records of types that are unknown here; these

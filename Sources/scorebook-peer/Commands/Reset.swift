@@ -25,7 +25,7 @@ struct Reset: SyncingCommand {
         help: ArgumentHelp("That machine becomes what this scorebook has.", valueName: "name|host[:port]"))
     var to: MachineArgument?
 
-    @Flag(help: "Replace this scorebook without asking.")
+    @Flag(help: "Replace this scorebook without asking; needed where nobody can be asked, as in a script.")
     var yes = false
 
     @OptionGroup var session: SessionOptions
@@ -48,22 +48,32 @@ struct Reset: SyncingCommand {
         try await records.foldPendingChanges()
         let zone = try await records.database.read { try records.zones.current($0, .default) }
         if from != nil, !yes { try await confirm(zone, named) }
-        let backup = Latest<String>()
+        let (backup, met) = (Latest<String>(), Latest<String>())
         let arrivals = Arrivals()
         let union: ZoneUnion = from == nil ? .replaceListener : .replaceCaller
-        let result = try await ProgressLine.shared.measuring("starting over with \(named)") {
-            [session] progress in
-            let engine = session.engine(store) { event in
-                arrivals.take(event)
-                event.report(to: progress)
-                if case .replaced(_, let url) = event { backup.set(url.path) }
+        let result: SyncReport?
+        do {
+            result = try await ProgressLine.shared.measuring("starting over with \(named)") {
+                [session] progress in
+                let engine = session.engine(store) { event in
+                    arrivals.take(event)
+                    event.report(to: progress)
+                    switch event {
+                    case .connected(let name, _): met.set(name)
+                    case .replaced(_, let url): backup.set(url.path)
+                    default: break
+                    }
+                }
+                var connector = named.connector(engine, union: union)
+                connector.isReset = true
+                let sync = OneSync { [connector] in try await connector.syncOnce() }
+                try await session.run([sync])
+                return sync.report.withLock { $0 }
             }
-            let connector = named.connector(engine, union: union)
-            let sync = OneSync { try await connector.syncOnce() }
-            try await session.run([sync])
-            return sync.report.withLock { $0 }
+        } catch let error as PeerSyncError {
+            throw Self.failure(Failure(error, with: met.value ?? named.description), named, backup.value)
         }
-        guard let report = result else { throw Failure.notYetEqual }
+        guard let report = result else { throw Self.failure(.notYetEqual, named, backup.value) }
         if output.json {
             return try Terminal.write(
                 json: Figures(backup: backup.value, sync: SyncFigures(report.statistics, report.digest)))
@@ -71,6 +81,19 @@ struct Reset: SyncingCommand {
         if let backup = backup.value { Terminal.write("what was here is in \(backup)") }
         await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
             report, arrivals.all)
+    }
+
+    /// Adds what this scorebook is now to why the two do not hold the same.
+    ///
+    /// - Parameter backup: where what was here is; nil if nothing was replaced here.
+    private static func failure(_ failure: Failure, _ machine: NamedMachine, _ backup: String?) -> Failure {
+        guard let backup else { return failure }
+        let way = Hint.filled("`scorebook-peer connect HOST --once`", ["HOST": machine.description])
+        let state =
+            "this scorebook is empty, or not whole, until \(way) has brought what is there; what was here is in \(backup)"
+        return Failure(
+            failure.code, failure.message,
+            hint: [failure.hint, state].compactMap(\.self).joined(separator: "; "))
     }
 
     private struct Figures: Encodable {

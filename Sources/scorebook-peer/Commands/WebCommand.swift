@@ -34,9 +34,12 @@ struct WebCommand: SyncingCommand {
             app: .scorebook, store: store.scorebook.records, identity: store.identity,
             displayName: SyncEngine.hostName, discovery: .scorebook(announces: false),
             words: .scorebook)
-        let server = try page.server(
-            store, PageMachines(store, engine, isSyncing: false), port: port, isJSON: output.json)
-        try await StopSignals.shared.run([server], logger: logger)
+        try await LiveOutput(scorebook: store.scorebook, isJSON: output.json).run { print in
+            let server = try page.server(
+                store, PageMachines(store, engine, isSyncing: false), port: port, isJSON: output.json,
+                printing: print)
+            try await StopSignals.shared.run([server], logger: logger)
+        }
     }
 }
 

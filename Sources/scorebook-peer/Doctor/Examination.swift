@@ -31,12 +31,15 @@ struct Examination: Sendable {
         async let found = self.found(by: engine)
         let machines = try await found
         let network = try await NetworkFacts.observed(
-            port: port, database: database,
+            port: port, database: database, ports: try await scorebook?.records.pairing.listeningPorts(),
             firewall: { port in
                 try await NIOThreadPool.singleton.runIfActive { Firewalls.look(port: port) }
             },
             discovery: machines == nil ? .missing(name: Self.discoveryName) : .running, probe: probe)
-        let known = peers.map { PeerPlace($0, machines ?? []) }
+        var known: [PeerPlace] = []
+        for peer in peers {
+            known.append(PeerPlace(peer, machines ?? [], lastError: await scorebook?.lastError(of: peer)))
+        }
         let places: [PeerPlace] =
             switch wanted {
             case .everybody: known

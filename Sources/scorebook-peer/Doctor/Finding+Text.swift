@@ -27,8 +27,8 @@ extension Finding {
         case .diskFull: "the disk of \(place) is full; make room, and sync goes on by itself"
         case .diskAlmostFull: "the disk of \(place) has only \(count >> 20) MiB left; make room soon"
         case .noKey:
-            "the key of this machine, \(place), is gone, so the others take it for a new one; restore it from a backup, or "
-                + "pair again"
+            "the key of this machine, \(place), is gone, by which the others know it; restore it from a backup, or run "
+                + "`scorebook-peer identity renew` and pair again"
         case .keyUnusable: keyText
         case .damaged:
             "the database \(place) is damaged; move it away together with its -wal and -shm, and copy a backup to its place, "
@@ -188,9 +188,11 @@ extension Finding {
     }
 
     private var lastErrorText: String {
+        if let reason {
+            return "the last session ended with an error: \(Hint.naming(peer, in: reason, about: reason))"
+        }
         let hint = error.flatMap { Hint.ofSync[$0] }.map { "; \($0)" } ?? ""
-        return
-            "the last session ended with \(error?.description ?? "an error")\(hint), and `status` says more"
+        return "the last session ended with an error\(hint), and `status` says more"
     }
 
     /// The command that also reads the rules of a firewall. Without the directory it would look at a scorebook of root.

@@ -9,11 +9,13 @@ struct PeerPlace: Sendable {
 
     /// A paired machine, where sync looks for it.
     ///
-    /// - Parameter found: the machines that announce themselves.
-    init(_ peer: Peer, _ found: [FoundMachine]) {
+    /// - Parameters:
+    ///   - found: the machines that announce themselves.
+    ///   - lastError: what people read of the last error.
+    init(_ peer: Peer, _ found: [FoundMachine], lastError: String?) {
         name = peer.name
         noted = PeerFacts.Noted(
-            key: peer.publicKey, lastError: peer.lastErrorCode,
+            key: peer.publicKey, lastError: peer.lastErrorCode, lastErrorText: lastError,
             lastSync: peer.lastSync.flatMap { ISO8601.milliseconds(canonical: $0) },
             isConnected: peer.isConnected)
         addresses = peer.places(among: found)

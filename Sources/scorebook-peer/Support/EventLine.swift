@@ -101,6 +101,8 @@ struct EventLine: Encodable {
         case .replaced(let name, let backup):
             self.init("replaced", peer: name)
             self.backup = backup.path
+        case .unionPassedOver(let name, _, let areOne):
+            self.init("unionPassedOver", peer: name, reason: areOne ? "one" : "notShared")
         case .discoveryTrouble(let error):
             self.init("discoveryTrouble", reason: error.explanation)
         case .discoveryTroubleEnded:

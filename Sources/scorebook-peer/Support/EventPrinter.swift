@@ -103,6 +103,12 @@ struct EventPrinter: Sendable {
             "sync has ended: \(error.explanation)"
         case .replaced(let name, let backup):
             "this scorebook is replaced by that of \(name); what it was is in \(backup.path)"
+        case .unionPassedOver(let name, let union, true):
+            "this scorebook and that of \(name) are one already: nothing is replaced or brought together"
+                + (Hint.startingOver(union, with: name).map { "; \($0)" } ?? "")
+        case .unionPassedOver(let name, _, false):
+            "\(name) and this machine do not share their scorebooks: nothing is replaced or brought together; "
+                + Hint.filled(Hint.meetingAnew, ["HOST": name])
         case .discoveryTrouble(let error):
             error.explanation
         case .discoveryTroubleEnded:

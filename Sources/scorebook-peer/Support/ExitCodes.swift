@@ -25,7 +25,7 @@ extension ExitCode {
     static let temporaryFailure = ExitCode(75)
     /// Not paired, or refused.
     static let refused = ExitCode(77)
-    /// The identity key is not safe.
+    /// The identity key is not safe, or is missing.
     static let configuration = ExitCode(78)
 }
 
@@ -166,7 +166,7 @@ struct Failure: Error {
             .noCommonZone, .differentZones, .declined, .notAllowed, .pairingFailed, .pairingUnavailable,
             .pairingBusy, .tooManyAttempts, .severalMachinesFound:
             .refused
-        case .unsafeIdentity, .foreignIdentity, .invalidIdentity: .configuration
+        case .unsafeIdentity, .foreignIdentity, .invalidIdentity, .missingIdentity: .configuration
         case .storeUnusable, .diskFailure: .cannotCreate
         case .invalidInput, .incompatible, .noPeer, .otherApp, .protocolViolation, .damagedRecord: .dataError
         default: .softwareError

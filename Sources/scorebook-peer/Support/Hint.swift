@@ -22,30 +22,75 @@ enum Hint {
         .changeTokenExpired:
             "run `scorebook-peer connect HOST --start-over` on it, which takes the other scorebook over and keeps what "
             + "was written on it since the last sync",
-        .clockSkew:
-            "set the clock that is wrong, and if it was the writer's, run `scorebook-peer clock repair` there",
+        .clockSkew: wrongClock,
         .sameIdentity:
             "run `scorebook-peer identity renew` on the copy to make it a machine of its own",
         .noCommonZone: "`scorebook-peer peers grant NAME ZONE write` shares one",
         .notPermitted:
             "`scorebook-peer peers grant NAME ZONE RIGHTS` decides what a machine may do in a zone",
         .differentZones:
-            "`connect HOST --beside` keeps the other scorebook beside this one, `--merge` makes them one (with "
-            + "`listen --merge` or `pair --merge` there), and `--store DIR` uses another store",
+            "`connect HOST --beside` keeps the other scorebook beside this one, `--merge` makes them one (end `listen` "
+            + "there and start it with `listen --merge`), and `--store DIR` uses another store",
         .notAllowed:
             "on the machine that was called, `scorebook-peer listen` asks on a terminal, and with --allow-reset, or "
             + "--merge to make one of two, allows it without asking",
         .switchedOff: "`scorebook-peer sync on` switches it on",
         .unsafeIdentity: "run: chmod 600 FILE",
         .foreignIdentity: "run this as that user, or choose another store with --store DIR",
+        .missingIdentity:
+            "put it back, or `scorebook-peer identity renew` begins anew, with no pairings",
         .damagedRecord: repair,
     ]
 
+    /// What makes of two scorebooks that one machine has beside each other two that meet. HOST is the other machine, ZONE what the other
+    /// scorebook is called here.
+    static let meetingAnew =
+        "only where a zone here is the whole scorebook of HOST (`--beside`), `scorebook-peer peers revoke HOST ZONE`, `zone delete ZONE "
+        + "--yes` and `peers forget HOST` end that, and the two meet anew when you pair them again"
+
+    /// What replaces one of two scorebooks that are one already, as a union for two that meet would; nil for one that replaces none.
+    static func startingOver(_ union: ZoneUnion, with machine: String) -> String? {
+        let text: String? =
+            switch union {
+            case .replaceCaller: "`scorebook-peer reset --from HOST` starts over with what is there"
+            case .replaceListener: "`scorebook-peer reset --to HOST` starts over with what is here"
+            case .none, .merge, .beside: nil
+            }
+        return text.map { filled($0, ["HOST": machine]) }
+    }
+
     /// What is wrong, in the words of people, where the engine's sentence has names that only programs understand.
-    static let wordsOfSync: [PeerSyncError.Code: String] = [
-        .differentZones:
-            "the two scorebooks are different ones, and at least one of them is shared with other machines already"
-    ]
+    fileprivate static func words(_ error: PeerSyncError) -> String? {
+        guard error.code == .differentZones else { return nil }
+        let counts = error.message.matches(of: /”, with ([0-9]+ records?) on the/).map { $0.output.1 }
+        let what =
+            counts.count == 2
+            ? ", with \(counts[0]) on the machine that connected and \(counts[1]) on the other" : ""
+        return "the two scorebooks are different ones\(what), and at least one of them is shared with other "
+            + "machines already"
+    }
+
+    /// What helps where the engine's sentence says more than its code; nil elsewhere.
+    fileprivate static func special(_ error: PeerSyncError, with machine: String?) -> String? {
+        if error.code == .clockSkew, error.message.contains("nothing was replaced") {
+            return "\(wrongClock), or give both machines the same --allowed-skew"
+        }
+        guard isOfMeeting(error) else { return nil }
+        let zone = error.message.firstMatch(of: /“(.+)” is beside/).map { String($0.output.1) }
+        // The session may have ended before anybody knew the machine's name, and these commands take no address.
+        let name = machine.flatMap { $0.contains(":") ? nil : $0 }
+        return filled(meetingAnew, ["HOST": name, "ZONE": zone])
+    }
+
+    /// What a line about an event has in place of the commands of ``meetingAnew``: on the machine that was called they would delete what the
+    /// other one's user wanted to replace or to take over. The caller's command ends with them.
+    fileprivate static func ofEvent(_ error: PeerSyncError) -> String? {
+        isOfMeeting(error) ? "nothing has changed" : nil
+    }
+
+    private static func isOfMeeting(_ error: PeerSyncError) -> Bool {
+        error.code == .notPermitted && error.message.contains("default zone")
+    }
 
     static let ofStore: [RecordStoreError.Code: String] = [
         .noSuchZone: "`zone list` shows those there are",
@@ -63,7 +108,7 @@ enum Hint {
         .notTrusted: "if it is your own server, `mailbox add` trusts it with --certificate FILE",
         .full: "make room there, and it goes on by itself",
         .readOnly: "check who may write there",
-        .clockSkew: "set the clock that is wrong",
+        .clockSkew: wrongClock,
         .emptied:
             "put the right one in its place; if it is, `scorebook-peer mailbox remove NAME` and `mailbox add` begin anew there",
         .sameIdentity:
@@ -102,6 +147,9 @@ enum Hint {
                 "`scorebook-peer peers grant NAME ZONE write` takes part", ["NAME": machine, "ZONE": zone])
     }
 
+    private static let wrongClock =
+        "set the clock that is wrong, and if it was the writer's, run `scorebook-peer clock repair` there"
+
     private static let fullHousehold =
         "removing machines makes no room, because removals stay; machines that have no household in common, as after `identity "
         + "renew`, begin a new one when they are paired"
@@ -137,17 +185,20 @@ extension PeerSyncError {
 
     /// What helps, with the name or address of the other machine, if it is known.
     func hint(with machine: String?) -> String? {
-        Hint.ofSync[code].map { Hint.naming(machine, path: path, in: $0, about: message) }
+        Hint.special(self, with: machine)
+            ?? Hint.ofSync[code].map { Hint.naming(machine, path: path, in: $0, about: message) }
     }
 
     /// What is wrong, for people.
-    var words: String { Hint.wordsOfSync[code] ?? message }
+    var words: String { Hint.words(self) ?? message }
 
     /// What is wrong, and what helps.
-    var explanation: String { Hint.sentence(words, hint) }
+    var explanation: String { Hint.sentence(words, Hint.ofEvent(self) ?? hint) }
 
     /// The same, with the name or address of the other machine.
-    func explanation(with machine: String) -> String { Hint.sentence(words, hint(with: machine)) }
+    func explanation(with machine: String) -> String {
+        Hint.sentence(words, Hint.ofEvent(self) ?? hint(with: machine))
+    }
 }
 
 extension MailboxError {

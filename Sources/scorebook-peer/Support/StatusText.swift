@@ -17,6 +17,7 @@ struct StatusText {
         var rows = isVerbose ? counts : try await words()
         rows.append(["pending", pending])
         rows += obstacles
+        rows += try await awaited()
         if StoreClock.isTooFarAhead(status.clockAhead) {
             let ahead = Duration.milliseconds(status.clockAhead).formatted(
                 .time(pattern: .hourMinuteSecond).locale(.ofSentences))
@@ -27,11 +28,13 @@ struct StatusText {
         }
         rows += try await refused()
         rows += unsynced()
-        rows += mailboxes.flatMap { mailbox in
-            [["mailbox", words(mailbox)]]
-                + mailbox.machines.compactMap { machine in
-                    mailbox.trouble(of: machine).map { ["mailbox", "“\(mailbox.name)”: \($0)"] }
-                }
+        for mailbox in mailboxes {
+            let troubles = mailbox.machines.compactMap { machine in
+                mailbox.trouble(of: machine).map { "“\(mailbox.name)”: \($0)" }
+            }
+            for line in [words(mailbox)] + troubles {
+                rows.append(["mailbox", await store.scorebook.told(line)])
+            }
         }
         if !status.isSyncOn { rows.append(["sync", "off; scorebook-peer sync on switches it on"]) }
         if isVerbose {
@@ -45,7 +48,7 @@ struct StatusText {
         Terminal.write("")
         PeerFigures.writeTable(peers, store.scorebook.time, isVerbose: isVerbose)
         for peer in status.peers {
-            if let error = peer.lastError {
+            if let error = await store.scorebook.lastError(of: peer) {
                 Terminal.write("\(peer.name): \(Hint.naming(peer.name, in: error, about: error))")
             }
         }
@@ -111,6 +114,20 @@ struct StatusText {
             + behind.dropFirst().map { "\($0.behind.grouped) for \($0.name)" }).joined(separator: ", ")
     }
 
+    /// One line if this scorebook was given up for another one, and that has not come whole.
+    private func awaited() async throws -> [[String]] {
+        let records = store.scorebook.records
+        let machine = try await records.database.read { try records.zones.awaited($0) }
+        guard let machine else { return [] }
+        let way = Hint.filled("`scorebook-peer connect HOST --once`", ["HOST": machine])
+        return [
+            [
+                "copy",
+                "that of \(machine) took the place of this scorebook, and may not have come whole; \(way) goes on",
+            ]
+        ]
+    }
+
     /// One line for each zone that something keeps from a machine.
     private var obstacles: [[String]] {
         // Who lets this machine read nothing in a mailbox is named there.
@@ -167,6 +184,8 @@ struct StatusText {
         case .name: "not a name that can be synced; another recordName mends that"
         case .size: "too large to be synced; make it smaller than 8 MiB"
         case .file: "its table lets no text name its file, so it keeps the bytes; the other machines have it"
+        case .text:
+            "it has a text that is no UTF-8; the other machines have “\u{FFFD}” in place of what is not; another text mends that"
         default: "\(reason)"
         }
     }

@@ -162,7 +162,11 @@ struct OpenStore: Sendable {
         files = StoreFiles(
             [key, page, MailboxFile(in: directory).url, pictures, thumbnails, backups, lists]
                 + ScorebookDatabase.files(at: database))
-        if !FileManager.default.fileExists(atPath: key.path) { _ = try Identity.loadOrCreate(at: key) }
+        if !FileManager.default.fileExists(atPath: key.path) {
+            let isThere = FileManager.default.fileExists(atPath: database)
+            _ = try Identity.loadOrCreate(
+                at: key, for: isThere ? Self.database(database, staysOpen: false) : nil)
+        }
         // The lock lets only one program at a time make or migrate the tables, or renew the key.
         let lock = Self.lock(key)
         defer { close(lock) }
@@ -206,9 +210,6 @@ protocol StoreCommand: AsyncParsableCommand {
     /// Whether the command makes a store if there is none.
     static var makesStore: Bool { get }
 
-    /// Whether it makes one as it is called this time.
-    var mayMakeStore: Bool { get }
-
     /// The name of the only zone on which the command works; nil for all.
     var zone: String? { get }
 
@@ -218,11 +219,12 @@ protocol StoreCommand: AsyncParsableCommand {
 extension StoreCommand {
     static var makesStore: Bool { true }
 
-    var mayMakeStore: Bool { Self.makesStore }
-
     var zone: String? { nil }
 
-    func run() async throws {
+    func run() async throws { try await runOnStore() }
+
+    /// Opens the store, and runs the command.
+    func runOnStore() async throws {
         let store = try await openStore(false)
         defer {
             if store.scorebook.isShortOfRoom {
@@ -250,7 +252,7 @@ extension StoreCommand {
     fileprivate func openStore(_ staysOpen: Bool) async throws -> OpenStore {
         let directory = try storeOptions.directory()
         let database = directory.appendingPathComponent("scorebook.sqlite").path
-        guard mayMakeStore || FileManager.default.fileExists(atPath: database) else {
+        guard Self.makesStore || FileManager.default.fileExists(atPath: database) else {
             throw Failure(
                 .noInput, "there is no scorebook in \(directory.path)",
                 hint: "`scorebook-peer play`, `import` or `listen` begin one; --store DIR names another place"
@@ -282,7 +284,7 @@ extension StoreCommand {
     }
 }
 
-/// A command that talks to other machines. SIGINT and SIGTERM end it in good order.
+/// A command that talks to other machines. Signals end it in good order; see ``StopSignals``.
 protocol SyncingCommand: StoreCommand {
     /// The failure if a signal stops the command before its work is done; nil if the command runs until it is stopped.
     var stopped: Failure? { get }
@@ -307,7 +309,11 @@ extension SyncingCommand {
                     try? await Task.sleep(for: .seconds(60))
                 }
             }
-            try await run(store)
+            do {
+                try await run(store)
+            } catch {
+                throw await store.scorebook.told(error)
+            }
             group.cancelAll()
         }
         try await store.scorebook.forgetErasedRecords()

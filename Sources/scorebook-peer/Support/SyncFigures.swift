@@ -13,6 +13,10 @@ struct SyncFigures: Encodable {
     let seconds: Double
     let digest: String?
     let records: Int?
+    /// The path of the backup of what was here, if the sync has replaced it.
+    var backup: String?
+    /// `passedOver` if the union that was asked for came to nothing.
+    var union: String?
 
     init(_ statistics: SessionStatistics, _ digest: ZoneDigest?) {
         sent = statistics.recordsSent

@@ -13,11 +13,16 @@ struct SyncNews {
     private var sent: [String: Int] = [:]
     /// The machines with which a session has begun and no line has said so.
     private var isNew: Set<String> = []
+    /// The numbers of the alarms that a line has told.
+    private var alarms: Set<String> = []
 
     mutating func begin(_ peer: String) {
         sent[peer] = 0
         isNew.insert(peer)
     }
+
+    /// Whether no line has told an alarm yet.
+    mutating func isUntold(_ alarm: FuseAlarm) -> Bool { alarms.insert(alarm.id).inserted }
 
     mutating func note(_ changes: ArrivedChanges, of peer: String, in zone: String?) {
         arrived[Side(peer: peer, zone: zone), default: ArrivedChanges()].append(changes)
@@ -54,14 +59,36 @@ struct SyncNews {
     }
 }
 
-/// What a sync that was asked for once has changed here, in all zones.
+/// What a sync that was asked for once has changed here, in all zones, and what has become of two scorebooks that met.
 final class Arrivals: Sendable {
-    private let state = Mutex(ArrivedChanges())
+    private struct State {
+        var changes = ArrivedChanges()
+        var backup: String?
+        var isUnionPassedOver = false
+    }
 
-    var all: ArrivedChanges { state.withLock { $0 } }
+    private let state = Mutex(State())
+
+    var all: ArrivedChanges { state.withLock { $0.changes } }
 
     func take(_ event: SyncEvent) {
-        guard case .changed(_, _, let changes) = event else { return }
-        state.withLock { $0.append(changes) }
+        state.withLock { state in
+            switch event {
+            case .changed(_, _, let changes): state.changes.append(changes)
+            case .replaced(_, let backup): state.backup = backup.path
+            case .unionPassedOver: state.isUnionPassedOver = true
+            default: break
+            }
+        }
+    }
+
+    /// What programs read of the sync.
+    func figures(_ report: SyncReport) -> SyncFigures {
+        var figures = SyncFigures(report.statistics, report.digest)
+        state.withLock { state in
+            figures.backup = state.backup
+            figures.union = state.isUnionPassedOver ? "passedOver" : nil
+        }
+        return figures
     }
 }

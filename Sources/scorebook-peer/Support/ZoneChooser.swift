@@ -81,7 +81,8 @@ private actor Turns {
     func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
         let previous = last
         let (results, result) = AsyncStream.makeStream(of: Value.self)
-        let task = Task {
+        // A question is written, too.
+        let task = Task(executorPreference: OutputThread.shared) {
             await previous?.value
             if !Task.isCancelled { result.yield(await body()) }
             result.finish()

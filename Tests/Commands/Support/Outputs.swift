@@ -67,6 +67,8 @@ struct SyncFigures: Decodable, Equatable {
     let assetBytesSent: Int
     let digest: String
     let records: Int
+    let backup: String?
+    let union: String?
 }
 
 struct Event: Decodable {

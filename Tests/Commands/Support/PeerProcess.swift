@@ -155,6 +155,17 @@ final class PeerProcess {
         try await eventually("end of \(self)", within: limit) { ending }
     }
 
+    /// Ends the process as somebody does who has had enough: sends SIGTERM until it has ended.
+    ///
+    /// - Returns: see ``end(within:)``.
+    func endAtOnce() async throws -> Int32 {
+        try await eventually("the end of \(self)") {
+            signal(SIGTERM)
+            return !isRunning
+        }
+        return try await end()
+    }
+
     /// Waits for the process to end, and gives what it left behind.
     func outcome(within limit: Duration = .seconds(30)) async throws -> Outcome {
         let exitCode = try await end(within: limit)

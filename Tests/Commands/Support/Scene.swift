@@ -35,6 +35,16 @@ final class Scene {
         Machine(name: name, store: directory.appendingPathComponent(name, isDirectory: true), scene: self)
     }
 
+    /// Makes a pipe that is full, and that nobody reads.
+    func fullPipe() throws -> String {
+        let pipe = path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let descriptor = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        atEnd { close(descriptor) }
+        while write(descriptor, "x", 1) == 1 {}
+        return pipe
+    }
+
     /// Starts a program, the one under test if no other is named. Nothing of the environment of the tests says where a scorebook is.
     func start(
         _ arguments: [String], of program: URL = PeerProcess.program,

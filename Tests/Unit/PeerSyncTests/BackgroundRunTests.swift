@@ -30,6 +30,20 @@ struct BackgroundRunTests {
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
+    @TaskLocal private static var isOfCaller = false
+
+    /// A run that tells whether it has what belongs to its caller.
+    private final class Heir: Service {
+        let began = Signal()
+        let hasInherited = Mutex<Bool?>(nil)
+
+        func run() async throws {
+            hasInherited.withLock { $0 = BackgroundRunTests.isOfCaller }
+            began.raise()
+            try? await gracefulShutdown()
+        }
+    }
+
     /// Somebody else who would run: one who waits and is cancelled, and one who waits until the end.
     private func othersRun(_ runs: BackgroundRun, after slow: SlowRun) async throws {
         let runners = Runners()
@@ -86,5 +100,16 @@ struct BackgroundRunTests {
         next.goodbyes.raise()
         await runs.stop()
         try await first.value
+    }
+
+    /// As the shutdown of the services among which somebody starts it.
+    @Test(.timeLimit(.minutes(5))) func aStartedRunHasNothingOfItsCaller() async throws {
+        let (runs, heir) = (BackgroundRun(), Heir())
+        try await Self.$isOfCaller.withValue(true) {
+            try await runs.start(heir, logger: Logger(label: "test")) { _ in }
+        }
+        _ = await heir.began.wait()
+        await runs.stop()
+        #expect(heir.hasInherited.withLock { $0 } == false)
     }
 }

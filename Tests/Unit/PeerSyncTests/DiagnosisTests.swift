@@ -274,6 +274,16 @@ struct DiagnosisTests {
         #expect(troubles(store, nil, ahead).map(\.code) == [.clockWrong, .writesInFuture])
     }
 
+    @Test func theLastErrorIsToldInItsWords() {
+        var peer = Self.peer(Self.hello(), lastError: .changeTokenExpired)
+        peer.noted?.lastErrorText = "it was away"
+        #expect(
+            troubles(Self.store(), nil, [peer]) == [
+                Finding(
+                    .problem, .lastError, peer: "study", error: .changeTokenExpired, reason: "it was away")
+            ])
+    }
+
     @Test func whatIsNotedOrTypedOnly() {
         let away = Self.peer(Self.hello(), lastSync: Self.now - 91 * Self.day)
         #expect(

@@ -1,4 +1,7 @@
 import Foundation
+import GRDB
+import PeerSyncStore
+import Scorebook
 import TestSupport
 import Testing
 
@@ -82,6 +85,30 @@ struct IdentityTests {
                 atPath: url.deletingLastPathComponent().path)
             #expect(files == [Identity.fileName])
         }
+    }
+
+    /// Under a new key its pairings would end, for good.
+    @Test func aPairedStoreGetsNoNewKeyUnasked() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let url = directory.url.appendingPathComponent(Identity.fileName)
+        let database = try DatabaseQueue()
+        // A database that was never opened for sync, and one that no other machine knows.
+        let first = try Identity.loadOrCreate(at: url, for: database)
+        let store = try ScorebookStore(database, replica: first.replicaID).records
+        try FileManager.default.removeItem(at: url)
+        let second = try Identity.loadOrCreate(at: url, for: database)
+        #expect(second.publicKey != first.publicKey)
+        _ = try await store.peers.add(key: Identity.generate().publicKey.bytes, name: "study")
+        #expect(try Identity.loadOrCreate(at: url, for: database).publicKey == second.publicKey)
+        try FileManager.default.removeItem(at: url)
+        let error = #expect(throws: PeerSyncError.self) {
+            try Identity.loadOrCreate(at: url, for: database)
+        }
+        #expect(error?.code == .missingIdentity && error?.path == url.path)
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(try await store.peers.all().map(\.name) == ["study"])
+        #expect(try Identity.loadOrCreate(at: url, for: nil).publicKey != second.publicKey)
     }
 
     @Test func aKeyThatAnAppKeepsIsTheSameIdentity() throws {

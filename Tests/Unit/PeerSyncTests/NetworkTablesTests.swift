@@ -1,4 +1,7 @@
+import Foundation
+import NIOCore
 import PeerSync
+import TestSupport
 import Testing
 
 /// The lists of Linux about sockets and neighbours.
@@ -16,6 +19,34 @@ struct NetworkTablesTests {
         #expect(sockets.entries.map(\.address) == ["0.0.0.0:7431", "127.0.0.1:22", "[::1]:7432"])
         #expect(sockets.entries.map(\.inode) == ["4711", "12", "14"])
     }
+
+    #if os(Linux)
+        /// The program that has the store open may also serve its page.
+        @Test func whatListensForOthersIsNoListenerOfTheStore() async throws {
+            try await withTemporaryDirectory { folder in
+                let database = folder.appendingPathComponent("app.sqlite")
+                try Data().write(to: database)
+                let file = try FileHandle(forReadingFrom: database)
+                defer { try? file.close() }
+                try await withListener { channel in
+                    let port = try #require(channel.localAddress?.port)
+                    func listener(_ ports: [Int]?) async -> NetworkFacts.Listener {
+                        await NetworkFacts.observed(
+                            port: 1, database: database.path, ports: ports, firewall: { _ in .open },
+                            discovery: .running, probe: nil
+                        ).listener
+                    }
+                    #expect(await listener([port]) == .thisStore(addresses: ["127.0.0.1:\(port)"]))
+                    #expect(await listener([]) == .nobody)
+                    guard case .thisStore(let addresses) = await listener(nil) else {
+                        Issue.record("nobody knows the ports, and nothing counts")
+                        return
+                    }
+                    #expect(addresses.contains("127.0.0.1:\(port)"))
+                }
+            }
+        }
+    #endif
 
     private let neighbours = """
         IP address       HW type     Flags       HW address            Mask     Device

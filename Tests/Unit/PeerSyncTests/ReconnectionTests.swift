@@ -35,7 +35,8 @@ struct ReconnectionTests {
         arguments: [
             .notPaired, .changeTokenExpired, .sameIdentity, .noCommonZone, .differentZones, .declined,
             .notAllowed, .pairingFailed, .pairingUnavailable, .pairingBusy, .tooManyAttempts, .incompatible,
-            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .storeUnusable, .damagedRecord,
+            .switchedOff, .unsafeIdentity, .foreignIdentity, .invalidIdentity, .missingIdentity,
+            .storeUnusable, .damagedRecord,
         ] as [PeerSyncError.Code])
     func whatAPersonMustChangeEndsIt(code: PeerSyncError.Code) {
         var reconnection = Reconnection(.untilItIsHopeless)

@@ -170,6 +170,36 @@ import Testing
         #expect(try await zones() == mine)
     }
 
+    /// A wish for two that meet does not give up what they have in common. Who starts over says so.
+    @Test(arguments: [true, false]) func whatIsOneIsReplacedOnPurposeOnly(isSpared: Bool) async throws {
+        let mine = try await own()
+        for union: ZoneUnion in [.replaceCaller, .replaceListener] {
+            let situation = ZoneAgreement.Situation(
+                peer: peer.name, isCaller: true, own: mine, theirs: [offer(mine[0].id, isShared: true)],
+                held: [mine[0].id])
+            var agreement = ZoneAgreement(situation, sparesOneZone: isSpared)
+            let open = try await follow(try agreement.call(union), &agreement).open
+            #expect(open?.union == (isSpared ? ZoneUnion.none : union))
+        }
+    }
+
+    /// Before a machine gives up what it has, the one that gives it something else still can refuse.
+    @Test func whoGivesAZoneKnowsForWhatTheOtherGivesSomethingUp() async throws {
+        let (mine, theirs) = (try await zones()[0], Self.id(0))
+        for union: ZoneUnion in [.replaceListener, .replaceCaller, .merge] {
+            var agreement = try await agreement([offer(theirs)], isCaller: true)
+            #expect(agreement.given.zones.isEmpty)
+            _ = try agreement.call(union)
+            #expect(agreement.given.zones == (union == .replaceListener ? [mine] : []))
+        }
+        for received: ChangeToken? in [.start, nil] {
+            var agreement = try await agreement([offer(theirs)], isCaller: false)
+            _ = try agreement.received(
+                Message.Open(union: .replaceCaller, zones: [.init(id: mine, received: received)]))
+            #expect(agreement.given.zones == (received == .start ? [mine] : []))
+        }
+    }
+
     // MARK: What has changed meanwhile
 
     @Test func aZoneThatAnotherSessionHasTakenUpIsNotTakenUpTwice() async throws {

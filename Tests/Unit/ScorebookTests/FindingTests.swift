@@ -83,12 +83,12 @@ struct FindingTests {
     }
 
     @Test(arguments: [
-        ("snow", ["match Café International, 2021-07-03 00:00", "match Hearts, 2021-07-01 20:00"]),
-        ("zoe", ["person Zoë", "match Café International, 2021-07-03 00:00"]),
-        ("CAFE inter", ["game Café International", "match Café International, 2021-07-03 00:00"]),
+        ("snow", ["match Café International, 2021-07-03 12:00", "match Hearts, 2021-07-01 20:00"]),
+        ("zoe", ["person Zoë", "match Café International, 2021-07-03 12:00"]),
+        ("CAFE inter", ["game Café International", "match Café International, 2021-07-03 12:00"]),
         ("hearts grace", ["match Hearts, 2021-07-02 23:59"]),
         ("ada club", ["match Hearts, 2021-07-02 23:59"]),
-        ("\"snow\" OR* (again", []), ("again snow", ["match Café International, 2021-07-03 00:00"]),
+        ("\"snow\" OR* (again", []), ("again snow", ["match Café International, 2021-07-03 12:00"]),
         ("earts", []),
     ])
     func wordsAreFound(words: String, hits: [String]) async throws {

@@ -31,6 +31,7 @@ struct FormatOneTests {
         let contents = "SELECT group_concat(recordName || modificationDate) FROM "
         let before = try tables.filter { $0 != "SBGame" }.map { try rows(contents + $0) }
         let club = try rows("SELECT hex(digestSum) FROM recordZone WHERE name = 'club'")
+        #expect(try await database.read { try StorePeers.isAny($0) })
 
         let scorebook = try ScorebookStore(database, replica: replica)
         #expect(try tables.filter { $0 != "SBGame" }.map { try rows(contents + $0) } == before)

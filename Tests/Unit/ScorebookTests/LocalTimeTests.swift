@@ -49,6 +49,31 @@ struct LocalTimeTests {
         #expect(utc(try time("Europe/Berlin").moment("2024-10-27 02:30")) == "2024-10-27T00:30:00Z")
     }
 
+    /// So a day stays that day for most readers elsewhere, and what is played today is no future.
+    @Test(
+        arguments: [
+            ("2024-03-05", "2024-03-05T11:00:00Z"), ("yesterday", "2021-07-31T10:00:00Z"),
+            ("tomorrow 9:00", nil), ("2021-08-02", "2021-08-02T10:00:00Z"), ("today", "2021-08-01T00:00:00Z"),
+            ("2024-03-05 00:00", "2024-03-04T23:00:00Z"), ("2024-03-31", "2024-03-31T10:00:00Z"),
+        ] as [(String, String?)])
+    func aMatchOfADayAloneIsPlayedAtNoon(text: String, date: String?) async throws {
+        let vienna = try #require(TimeZone(identifier: "Europe/Vienna"))
+        let scorebook = try Support.scorebook().with(Habits(timeZone: vienna))
+        let new = NewMatch(
+            game: "Go", date: text, players: [NewPlayer("Ada")], createsPersons: true, createsGame: true)
+        guard let date else {
+            await #expect(throws: ScorebookError.self) { try await scorebook.addMatch(new) }
+            return
+        }
+        #expect(try await scorebook.addMatch(new).date == date)
+        for other in ["2020-01-01", text] {
+            var edit = MatchEdit()
+            edit.date = .set(other)
+            try await scorebook.editMatch("last", edit)
+        }
+        #expect(try await scorebook.matchSheet("last").date == date)
+    }
+
     @Test func datesAreWrittenInTheReadersZone() throws {
         #expect(try time("Europe/Vienna").text("2024-03-05T23:30:00Z") == "2024-03-06 00:30")
         #expect(try time("America/New_York").text("2024-03-05T23:30:00Z") == "2024-03-05 18:30")

@@ -29,7 +29,7 @@ struct MatchPhraseTests {
         ("Hearts@2021-07-21", "2021-07-21T21:30:00Z"), ("hearts@last", "2021-07-21T21:30:00Z"),
         ("Skat@yesterday", "2021-07-31T18:15:00Z"), ("go", "2021-07-20T10:00:00Z"),
         ("sk@1.8.2021", "2021-07-31T22:30:00Z"), ("21.7.2021", "2021-07-21T21:30:00Z"),
-        ("Hearts@2021-07-20", "2021-07-19T22:00:00Z"), ("Hearts@21.7.2021 23:30", "2021-07-21T21:30:00Z"),
+        ("Hearts@2021-07-20", "2021-07-20T10:00:00Z"), ("Hearts@21.7.2021 23:30", "2021-07-21T21:30:00Z"),
         ("saturday", "2021-07-31T18:15:00Z"),
     ])
     func aMatchIsFound(text: String, date: String) async throws {
@@ -45,7 +45,7 @@ struct MatchPhraseTests {
         let error = await #expect(throws: ScorebookError.self) { try await scorebook.find(.match, "Hearts") }
         #expect(
             error?.choice?.candidates.map(\.title) == [
-                "Hearts, 2021-07-21 23:30", "Hearts, 2021-07-20 00:00",
+                "Hearts, 2021-07-21 23:30", "Hearts, 2021-07-20 12:00",
             ])
         #expect(error?.choice?.candidates.map(\.detail) == ["Alan Kay", "Ada Lovelace, Alan Turing"])
     }

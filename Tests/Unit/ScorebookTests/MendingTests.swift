@@ -332,10 +332,10 @@ struct MendingTests {
         }
         #expect(
             error?.choice?.candidates.map { "\($0.title): \($0.detail)" } == [
-                "Pandemic, 2021-07-02 00:00: Ada", "Pandemic, 2021-07-01 00:00: Ada",
+                "Pandemic, 2021-07-02 12:00: Ada", "Pandemic, 2021-07-01 12:00: Ada",
             ])
         try await scorebook.restore(.match, "last")
-        #expect(try await scorebook.matches().map(\.date).contains("2021-07-02T00:00:00Z"))
+        #expect(try await scorebook.matches().map(\.date).contains("2021-07-02T12:00:00Z"))
         #expect(try await scorebook.deletedRecords().count == 1)
         try await scorebook.restore(.match, "last")
         let nothing = await #expect(throws: ScorebookError.self) {

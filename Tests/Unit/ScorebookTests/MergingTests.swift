@@ -81,6 +81,39 @@ struct MergingTests {
                 == ["Go 3 -500"])
     }
 
+    @Test func whatIsOneAlreadyIsSaid() async throws {
+        let scorebook = try await scorebook()
+        try await scorebook.merge(.person, "Grace H.", into: "Grace Hopper")
+        for (text, other) in [("Grace H.", "Grace Hopper"), ("grace hopper", "grace h.")] {
+            let error = await #expect(throws: ScorebookError.self) {
+                try await scorebook.merge(.person, text, into: other)
+            }
+            let gone = text.hasSuffix(".") ? text : other
+            #expect(error?.message == "“\(gone)” is Grace Hopper already" && error?.hint == nil)
+        }
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.merge(.person, "Ada", into: "ada")
+        }
+        #expect(error?.message == "both texts name the same person")
+    }
+
+    /// Neither is there no such person, nor is another one meant of whose name it is a part.
+    @Test(arguments: ["Grace H.", "Ann"]) func aSecondMergeOfTheSameTwoIsNone(name: String) async throws {
+        let scorebook = try await scorebook()
+        for person in ["Ann", "Bea"] { try await play(scorebook, person) }
+        try await scorebook.merge(.person, name, into: "Bea")
+        let before = try await persons(scorebook)
+        let again = await #expect(throws: ScorebookError.self) {
+            try await scorebook.merge(.person, name, into: "Bea")
+        }
+        #expect(again?.message == "“\(name)” is Bea already")
+        #expect(try await persons(scorebook) == before)
+        let error = await #expect(throws: ScorebookError.self) {
+            try await scorebook.merge(.person, "Nobody", into: "Bea")
+        }
+        #expect(error?.code == .notFound)
+    }
+
     @Test func chainsAreFollowed() async throws {
         let scorebook = try await scorebook()
         try await scorebook.addPerson("Amazing Grace")

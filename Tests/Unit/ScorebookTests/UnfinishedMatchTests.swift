@@ -63,7 +63,7 @@ struct UnfinishedMatchTests {
             let error = await #expect(throws: ScorebookError.self) {
                 try await scorebook.unfinishedMatch(text)
             }
-            #expect(error?.message == "Catan, 2021-07-31 00:00 is finished")
+            #expect(error?.message == "Catan, 2021-07-31 12:00 is finished")
         }
         var keeping = try await scorebook.keepScore(of: "\(open)")
         _ = try await keeping.take("end")

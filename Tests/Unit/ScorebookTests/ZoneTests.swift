@@ -155,8 +155,9 @@ struct ZoneTests {
         #expect(contents.records == 2)
         #expect(String(decoding: data, as: UTF8.self).contains("\"zone\": \"club\""))
         let other = try Support.scorebook(2, now: RecordStore.wallClock())
-        let error = await #expect(throws: RecordStoreError.self) { _ = try await other.importData(data) }
-        #expect(error?.code == .noSuchZone)
+        let error = await #expect(throws: ScorebookError.self) { _ = try await other.importData(data) }
+        #expect(error?.code == .invalidFile && error?.message == "its zone “club” is not here")
+        #expect(error?.hint == "`zone create club` makes it, and --zone names another one")
         try await other.records.zones.create("club")
         _ = try await other.importData(data)
         #expect(

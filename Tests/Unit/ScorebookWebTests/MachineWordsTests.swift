@@ -7,7 +7,7 @@ import Testing
 struct MachineWordsTests {
     @Test(arguments: [
         (UnsyncedRecord.Reason.name, true), (UnsyncedRecord.Reason.size, true),
-        (UnsyncedRecord.Reason.file, false),
+        (UnsyncedRecord.Reason.file, false), (UnsyncedRecord.Reason.text, false),
     ])
     func onlyWhatOthersDoNotGetStaysHere(reason: UnsyncedRecord.Reason, staysHere: Bool) {
         let fate = MachineWords.fate(reason)
