@@ -341,7 +341,9 @@ class MailboxReader:
         if content is None:
             return False
         try:
-            batch = open_segment(signer, section.log, section.log_key, number, section.zone, content)
+            batch = open_segment(
+                signer, section.log, section.log_key, number, section.zone, content, section.last_number(number)
+            )
         except Damaged:
             self.damaged.add((zone.number, key, bytes.fromhex(name)))
             raise

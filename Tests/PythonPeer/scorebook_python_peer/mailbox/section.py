@@ -103,6 +103,10 @@ class ZoneSection:
             return True
         return self.is_in_history(token) and self.is_in_history(by) and token.sequence <= by.sequence
 
+    def last_number(self, segment: int) -> int | None:
+        """The sequence of a segment's token, as far as the head tells."""
+        return self.ends[segment - self.base] if 0 < self.base <= segment else None
+
     def end(self, segment: int) -> Token:
         """The token of a segment, from the last one of the base on, as far as the head tells."""
         sequence = self.ends[segment - self.base]

@@ -38,8 +38,10 @@ def seal_segment(
     return seal(derive(log_key, "segment", b"", 32), where, signature + body.data(), nonce or secrets.token_bytes(NONCE_BYTES))
 
 
-def open_segment(signer: Signer, log: bytes, log_key: bytes, number: int, zone: ZoneID, content: bytes) -> Batch:
-    """The batch of a segment, which must be one of this zone."""
+def open_segment(
+    signer: Signer, log: bytes, log_key: bytes, number: int, zone: ZoneID, content: bytes, end: int | None = None
+) -> Batch:
+    """The batch of a segment, which must be one of this zone, and whose token has the sequence `end`, if the head tells it."""
     if len(content) > OBJECT_LIMIT:
         raise Damaged("a segment is too large")
     where = place(Kind.SEGMENT, signer.key, signer.id, number, log)
@@ -54,6 +56,8 @@ def open_segment(signer: Signer, log: bytes, log_key: bytes, number: int, zone: 
         raise Damaged(str(error)) from None
     if named != zone or batch.loose:
         raise Damaged("a segment is of another zone, or loose")
+    if end is not None and batch.token.sequence != end:
+        raise Damaged("a segment is another one than its author's head names")
     return batch
 
 

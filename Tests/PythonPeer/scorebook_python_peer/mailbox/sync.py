@@ -84,7 +84,8 @@ class MailboxSync:
                 for log in self._memory.logs(zone.number, role):
                     key = self._author.log_key(log.id)
                     for number in range(1, len(log.segments) + 1):
-                        open_it = partial(open_segment, own, log.id, key, number, zone.id)
+                        end = log.segments[number - 1][0].sequence if 0 < log.base <= number else None
+                        open_it = partial(open_segment, own, log.id, key, number, zone.id, end=end)
                         self._remove_if_damaged(segment_name(key, number), told, open_it)
             for file in self._memory.files(zone.number).values():
                 key = self._author.file_key(file.epoch)
