@@ -64,7 +64,10 @@ extension PeerSession {
         let peer = try peer
         let entry = try engine.connections.enter(
             self, peer: peer.id, instance: instance, isPreferred: isPreferred(over: peer.publicKey))
-        parts.withLock { $0.entry = entry }
+        parts.withLock {
+            $0.entry = entry
+            $0.greetedAt = engine.store.now()
+        }
         jobs.add {
             while (try? await Task.sleep(for: self.deadlines.ping)) != nil { self.ping() }
         }
@@ -101,9 +104,13 @@ extension PeerSession {
 
     /// Reads the tokens that the store holds, before this side says in which zones it takes part.
     func readTokens(_ ids: [ZoneID]) async throws -> Actions {
-        let (given, clock) = update { $0.given }
-        if !given.isEmpty {
-            try await engine.store.exchange.checkGiving(given, at: clock, allowedSkew: engine.allowedSkew)
+        let (given, greeted) = update { $0.given }
+        if !given.isEmpty, greeted > 0 {
+            // The other side's clock has gone on while somebody decided.
+            let since = parts.withLock { $0.greetedAt }.map { max(engine.store.now() - $0, 0) } ?? 0
+            let (clock, isBeyond) = greeted.addingReportingOverflow(since)
+            try await engine.store.exchange.checkGiving(
+                given, at: isBeyond ? .max : clock, allowedSkew: engine.allowedSkew)
         }
         let tokens = try await engine.store.exchange.receivedTokens(of: peer, in: ids)
         return take { $0.tokensRead(tokens) }

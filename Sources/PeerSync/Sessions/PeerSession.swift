@@ -44,6 +44,8 @@ final class PeerSession: Sendable {
         /// The digest of the last whole set of the household that this side has sent.
         var sentHousehold: [UInt8]?
         var entry: Connections.Entry?
+        /// When the other side's hello had come, by the clock of this one, in milliseconds since 1970.
+        var greetedAt: Int64?
         /// Whether the two default zones have become one, or one of them was replaced.
         var hasUnited = false
         /// Lets the session hear of the user's decisions.

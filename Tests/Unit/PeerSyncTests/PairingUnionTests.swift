@@ -9,8 +9,11 @@ import Testing
 /// Two machines meet that have records, and share them with others already.
 struct PairingUnionTests {
     /// A machine with a game, which another one has, too.
-    private static func machine(_ name: String, with game: String) async throws -> LoopbackMachine {
-        let (machine, other) = (try LoopbackMachine(name), try LoopbackMachine("the other one of \(name)"))
+    private static func machine(
+        _ name: String, with game: String, now: (@Sendable () -> Int64)? = nil
+    ) async throws -> LoopbackMachine {
+        let machine = try LoopbackMachine(name, now: now)
+        let other = try LoopbackMachine("the other one of \(name)", now: now)
         try await machine.engine.store.write { db in
             try db.execute(
                 sql: "INSERT INTO SBGame (recordName, name) VALUES (?, ?)",
@@ -100,6 +103,28 @@ struct PairingUnionTests {
                 #expect(try await Self.games(study) == ["Chess", "Go", "Ludo"])
                 #expect(Self.passedOver(study).count == 2)
             }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoTakesLongToDecideHasNoWrongClock() async throws {
+        let clock = SetClock(1_700_000_000_000)
+        let kitchen = try await Self.machine("kitchen", with: "Chess", now: { clock.milliseconds })
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("store.sqlite").path
+            let study = try LoopbackMachine(
+                "study", DatabaseQueue(path: path), now: { clock.milliseconds },
+                decide: { _ in
+                    clock.milliseconds += 600_000
+                    try? await Self.add("Written meanwhile", to: kitchen)
+                    return .union(.replaceCaller)
+                })
+            try await Self.add("Go", to: study)
+            try await kitchen.listening { port in
+                try await study.engine.pair(
+                    with: "127.0.0.1:\(port)", code: kitchen.engine.showPairingCode())
+            }
+            let games = try await Self.games(study)
+            #expect(games == ["Chess", "Written meanwhile"])
         }
     }
 

@@ -74,6 +74,9 @@ struct ErasingTests {
             defaultZone: .init(id: zone.id, isShared: zone.isShared, change: .replace(by: theirs)))
         _ = try await store.exchange.share(plan, with: kitchen, since: nil)
         #expect(try await awaited() == "kitchen")
+        let attic = try await store.peers.add(key: [UInt8](repeating: 8, count: 32), name: "attic")
+        try await store.peers.noteInSync(with: attic)
+        #expect(try await awaited() == "kitchen")
         try await store.peers.noteInSync(with: kitchen)
         #expect(try await awaited() == nil)
     }
