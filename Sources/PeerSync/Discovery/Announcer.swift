@@ -96,10 +96,11 @@ struct Announcer {
         let devices = (try? System.enumerateDevices()) ?? []
         return Set(
             devices.compactMap { device in
-                device.address?.ipAddress.flatMap {
-                    // Each new announcement would be known for some minutes only.
-                    NetworkAddress.comesAndGoes($0, on: device.name) ? nil : $0
-                }
+                // Each new announcement would be known for some minutes only.
+                guard let address = device.address?.ipAddress,
+                    !NetworkAddress.comesAndGoes(address, on: device.name)
+                else { return nil }
+                return address
             })
     }
 }

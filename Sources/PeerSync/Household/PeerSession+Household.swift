@@ -15,10 +15,8 @@ extension PeerSession {
         return take { $0.householdRead(digest) }
     }
 
-    /// Tells the user once that a machine which may write here is in no household with this one. Machines that only have another zone in
-    /// common make none.
+    /// Tells the user once that a machine which may write here is in no household with this one.
     private func noteOutside(_ peer: Peer) async throws {
-        guard parts.withLock({ $0.work?.zones.contains(where: \.zone.isDefault) ?? false }) else { return }
         let isCandidate = try await engine.store.database.read { [store = engine.store] db in
             try store.household.candidates(db).contains { $0.id == peer.id }
         }

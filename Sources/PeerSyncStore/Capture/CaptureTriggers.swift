@@ -228,11 +228,7 @@ enum CaptureTriggers {
 
     /// All triggers of the engine on a table, whatever its records are called.
     static func names(_ db: Database, onTable table: String) throws -> [String] {
-        try String.fetchAll(
-            db,
-            sql: "SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE",
-            arguments: [table]
-        ).filter { $0.hasPrefix(MetadataTables.prefix) }
+        try db.triggers(onTable: table).map(\.name).filter { $0.hasPrefix(MetadataTables.prefix) }
     }
 
     /// Removes all triggers of the engine from a table, whatever its records are called.
@@ -259,12 +255,7 @@ enum CaptureTriggers {
 
     /// The statements of the triggers on a table, by name.
     private static func present(_ db: Database, on table: RecordTable) throws -> [String: String] {
-        try Dictionary(
-            uniqueKeysWithValues: Row.fetchAll(
-                db.cachedStatement(
-                    sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"),
-                arguments: [table.type.table]
-            ).map { ($0["name"] as String, $0["sql"] as String) })
+        try Dictionary(uniqueKeysWithValues: db.triggers(onTable: table.type.table).map { ($0.name, $0.sql) })
     }
 
     /// Journals rows that sync does not know as insertions made now: the triggers may have been missing when a program

@@ -47,22 +47,6 @@ package final class Inventory: NegentropyStorage {
         return items[...]
     }
 
-    /// O(log n).
-    package func lowerBound(of position: NegentropyItem, in range: Range<Int>) throws(NegentropyError) -> Int
-    {
-        var lower = range.lowerBound
-        var upper = range.upperBound
-        while lower < upper {
-            let middle = lower + (upper - lower) / 2
-            if try item(at: middle) < position {
-                lower = middle + 1
-            } else {
-                upper = middle
-            }
-        }
-        return lower
-    }
-
     /// O(1).
     package func fingerprint(of range: Range<Int>) throws(NegentropyError) -> [UInt8] {
         var sum = try sum(below: range.upperBound)

@@ -36,15 +36,13 @@ extension Database {
     /// The name by which SQL reads and writes the number of a table's rows; nil when it has none, when a column of the key is that
     /// number, or when other columns have all its names.
     func hiddenRowID(of table: String) throws -> String? {
-        let isHidden = try Bool.fetchOne(
-            cachedStatement(
-                sql: """
-                    SELECT NOT wr AND (
-                        (SELECT count(*) FROM pragma_table_info(:table, 'main') WHERE pk > 0) <> 1
-                        OR EXISTS (SELECT 1 FROM pragma_index_list(:table, 'main') WHERE origin = 'pk'))
-                    FROM pragma_table_list WHERE schema = 'main' AND name = :table
-                    """), arguments: ["table": table])
-        guard isHidden == true else { return nil }
+        guard try hasRowID(table) else { return nil }
+        let isHidden = try fetchBoolCached(
+            """
+            SELECT (SELECT count(*) FROM pragma_table_info(:table, 'main') WHERE pk > 0) <> 1
+                OR EXISTS (SELECT 1 FROM pragma_index_list(:table, 'main') WHERE origin = 'pk')
+            """, ["table": table])
+        guard isHidden else { return nil }
         let columns = try declaredColumns(of: table).map(\.name)
         return ["rowid", "_rowid_", "oid"].first { name in !columns.contains { $0.isSameName(as: name) } }
     }
@@ -64,6 +62,16 @@ extension Database {
                 sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"),
             arguments: [table])
         return SQLToken.tokens(of: Array((sql ?? "").utf8)) ?? []
+    }
+
+    /// The triggers on a table, also those of the engine.
+    func triggers(onTable table: String) throws -> [(name: String, sql: String)] {
+        try Row.fetchAll(
+            cachedStatement(
+                sql:
+                    "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE"
+            ), arguments: [table]
+        ).map { ($0[0], $0[1]) }
     }
 
     /// Whether a table has an index with a WHERE, an expression or a column that SQLite computes.
@@ -126,23 +134,6 @@ struct DeclaredIndex {
         zip(columns.compactMap(\.self), collations).map { column, collation in
             "\(row)\(column.sqlName) = \(value(column)) COLLATE \(collation.sqlName)"
         }.joined(separator: " AND ")
-    }
-}
-
-extension Database {
-    /// Executes a statement that runs often: the connection keeps it compiled.
-    func executeCached(_ sql: String, _ arguments: StatementArguments = []) throws {
-        try cachedStatement(sql: sql).execute(arguments: arguments)
-    }
-
-    /// Whether the first value of a query that runs often is true; false if there is none.
-    func fetchBoolCached(_ sql: String, _ arguments: StatementArguments = []) throws -> Bool {
-        try Bool.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? false
-    }
-
-    /// The number that a query that runs often counts; 0 if it finds no row.
-    func fetchCountCached(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
-        try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? 0
     }
 }
 

@@ -35,8 +35,10 @@ extension TableCheck {
 
     /// Refuses foreign keys that sync does not know of. A row would come before its target, or its target would go first,
     /// and the transaction would fail at its end, again and again.
+    ///
+    /// - Parameter followers: see ``followers(_:of:in:)``.
     static func checkOtherForeignKeys(
-        _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey
+        _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey, _ followers: [String]
     ) throws {
         let references = Set(type.references.map(\.column))
         let synced = Set(type.fields.map(\.column) + key.columns.map(\.name))
@@ -56,7 +58,6 @@ extension TableCheck {
             try checkTarget(foreignKey, in: type, key)
             try checkAction(of: foreignKey, to: type.table, in: schema)
         }
-        let followers = try followers(db, of: type, in: schema)
         for follower in followers {
             for foreignKey in try foreignKeys(db, to: follower) where !followers.contains(foreignKey.table) {
                 let place = "\(follower), whose rows go with those of \(type.table),"

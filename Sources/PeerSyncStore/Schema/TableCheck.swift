@@ -41,8 +41,9 @@ enum TableCheck {
         try checkUniqueIndexes(db, type, columns, key)
         if type.holdsDuplicates { try checkCircles(db, type, in: schema) }
         try checkReferences(db, type, columns, in: schema, key)
-        try checkOtherForeignKeys(db, type, in: schema, key)
-        try checkTriggers(db, type, in: schema, key)
+        let followers = try followers(db, of: type, in: schema)
+        try checkOtherForeignKeys(db, type, in: schema, key, followers)
+        try checkTriggers(db, type, key, followers)
     }
 
     /// Refuses a column of files that takes no text: the table would refuse every row with a file.
@@ -110,8 +111,10 @@ enum TableCheck {
 
     /// Refuses a trigger of the app's that would end the transaction in which sync writes, again and again. One that fires only for
     /// what sync never does is none.
+    ///
+    /// - Parameter followers: see ``followers(_:of:in:)``.
     private static func checkTriggers(
-        _ db: Database, _ type: RecordType, in schema: RecordSchema, _ key: RecordKey
+        _ db: Database, _ type: RecordType, _ key: RecordKey, _ followers: [String]
     ) throws {
         let emptied = try String.fetchAll(
             db.cachedStatement(
@@ -124,7 +127,7 @@ enum TableCheck {
             let listed = event.dropFirst(2)
             return listed.isEmpty || listed.contains { token in written.contains { token.isName($0) } }
         }
-        for follower in try followers(db, of: type, in: schema) {
+        for follower in followers {
             try checkTriggers(db, on: follower) { $0.first?.isWord("DELETE") == true }
         }
     }
@@ -133,19 +136,14 @@ enum TableCheck {
     private static func checkTriggers(
         _ db: Database, on table: String, _ fires: (ArraySlice<SQLToken>) -> Bool
     ) throws {
-        let triggers = try Row.fetchAll(
-            db.cachedStatement(
-                sql:
-                    "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE"
-            ), arguments: [table])
-        for trigger in triggers {
-            let tokens = SQLToken.tokens(of: Array((trigger["sql"] as String).utf8)) ?? []
+        for (name, sql) in try db.triggers(onTable: table) {
+            let tokens = SQLToken.tokens(of: Array(sql.utf8)) ?? []
             let event = tokens.drop { token in !["INSERT", "UPDATE", "DELETE"].contains { token.isWord($0) } }
                 .prefix { !$0.isWord("ON") }
             let asksForPause = tokens.contains { $0.isName(CapturePause.table) }
             guard endsTransaction(tokens), !asksForPause, fires(event) else { continue }
             throw RecordStoreError.tableMismatch(
-                "the trigger \(trigger["name"] as String) on \(table) says RAISE(ROLLBACK) or OR ROLLBACK, which would end the "
+                "the trigger \(name) on \(table) says RAISE(ROLLBACK) or OR ROLLBACK, which would end the "
                     + "transaction in which sync writes, again and again: say ABORT there, or let it ask for \(CapturePause.table)"
             )
         }

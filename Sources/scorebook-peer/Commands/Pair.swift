@@ -140,16 +140,12 @@ struct Pair: SyncingCommand {
         printing print: @escaping @Sendable (LiveOutput.Item) -> Void
     ) async throws -> SyncReport? {
         let isJSON = output.json
-        let paired = Latest<String>()
         let engine = session.engine(store, decide: ZoneChooser(isJSON: isJSON).decide) { event in
             arrivals.take(event)
             switch event {
-            case .paired(let name): paired.set(name)
-            case .connected(let name, _): return paired.set(name)
-            case .replaced, .unionPassedOver: break
-            default: return
+            case .paired, .replaced, .unionPassedOver: if !isJSON { print(.event(event)) }
+            default: break
             }
-            if !isJSON { print(.event(event)) }
         }
         let sync = OneSync { [address, meeting] in
             switch (shown, address) {
@@ -162,7 +158,7 @@ struct Pair: SyncingCommand {
         do {
             try await session.run([sync])
         } catch let error as PeerSyncError {
-            throw Failure(error, with: paired.value ?? address?.description)
+            throw Failure(error, with: arrivals.machine ?? address?.description)
         }
         return sync.report.withLock { $0 }
     }

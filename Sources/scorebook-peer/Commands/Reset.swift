@@ -48,7 +48,6 @@ struct Reset: SyncingCommand {
         try await records.foldPendingChanges()
         let zone = try await records.database.read { try records.zones.current($0, .default) }
         if from != nil, !yes { try await confirm(zone, named) }
-        let (backup, met) = (Latest<String>(), Latest<String>())
         let arrivals = Arrivals()
         let union: ZoneUnion = from == nil ? .replaceListener : .replaceCaller
         let result: SyncReport?
@@ -58,11 +57,6 @@ struct Reset: SyncingCommand {
                 let engine = session.engine(store) { event in
                     arrivals.take(event)
                     event.report(to: progress)
-                    switch event {
-                    case .connected(let name, _): met.set(name)
-                    case .replaced(_, let url): backup.set(url.path)
-                    default: break
-                    }
                 }
                 var connector = named.connector(engine, union: union)
                 connector.isReset = true
@@ -71,14 +65,15 @@ struct Reset: SyncingCommand {
                 return sync.report.withLock { $0 }
             }
         } catch let error as PeerSyncError {
-            throw Self.failure(Failure(error, with: met.value ?? named.description), named, backup.value)
+            let failure = Failure(error, with: arrivals.machine ?? named.description)
+            throw Self.failure(failure, named, arrivals.backup)
         }
-        guard let report = result else { throw Self.failure(.notYetEqual, named, backup.value) }
+        guard let report = result else { throw Self.failure(.notYetEqual, named, arrivals.backup) }
         if output.json {
             return try Terminal.write(
-                json: Figures(backup: backup.value, sync: SyncFigures(report.statistics, report.digest)))
+                json: Figures(backup: arrivals.backup, sync: SyncFigures(report.statistics, report.digest)))
         }
-        if let backup = backup.value { Terminal.write("what was here is in \(backup)") }
+        if let backup = arrivals.backup { Terminal.write("what was here is in \(backup)") }
         await LiveOutput(scorebook: store.scorebook, isJSON: false, isVerbose: session.verbose).write(
             report, arrivals.all)
     }

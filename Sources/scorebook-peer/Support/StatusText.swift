@@ -119,13 +119,9 @@ struct StatusText {
         let records = store.scorebook.records
         let machine = try await records.database.read { try records.zones.awaited($0) }
         guard let machine else { return [] }
-        let way = Hint.filled("`scorebook-peer connect HOST --once`", ["HOST": machine])
-        return [
-            [
-                "copy",
-                "that of \(machine) took the place of this scorebook, and may not have come whole; \(way) goes on",
-            ]
-        ]
+        let way = Hint.filled("`scorebook-peer connect HOST --once` goes on", ["HOST": machine])
+        let what = "that of \(machine) took the place of this scorebook, and may not have come whole"
+        return [["copy", "\(what); \(way)"]]
     }
 
     /// One line for each zone that something keeps from a machine.

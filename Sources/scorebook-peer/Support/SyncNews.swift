@@ -63,6 +63,7 @@ struct SyncNews {
 final class Arrivals: Sendable {
     private struct State {
         var changes = ArrivedChanges()
+        var machine: String?
         var backup: String?
         var isUnionPassedOver = false
     }
@@ -71,9 +72,16 @@ final class Arrivals: Sendable {
 
     var all: ArrivedChanges { state.withLock { $0.changes } }
 
+    /// What the other machine is called; nil before that is known.
+    var machine: String? { state.withLock { $0.machine } }
+
+    /// The path of the backup of what was here; nil if nothing was replaced here.
+    var backup: String? { state.withLock { $0.backup } }
+
     func take(_ event: SyncEvent) {
         state.withLock { state in
             switch event {
+            case .paired(let name), .connected(let name, _): state.machine = name
             case .changed(_, _, let changes): state.changes.append(changes)
             case .replaced(_, let backup): state.backup = backup.path
             case .unionPassedOver: state.isUnionPassedOver = true
