@@ -95,7 +95,7 @@ package struct StoreExchange: Sendable {
         case .become(let id): try become(db, zone, id)
         case .replace(let id):
             try store.zones.erase(db, zone)
-            try SyncState.set(db, .awaitsDefault, peer.id)
+            try AwaitedCopy.begin(db, from: peer)
             try become(db, zone, id)
         }
         return takenUp

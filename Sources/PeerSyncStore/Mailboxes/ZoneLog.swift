@@ -149,7 +149,11 @@ package struct ZoneLog: Sendable {
 
     /// Notes that this store has read all of a peer's changes up to a number, deletions among them.
     package func noteRead(_ db: Database, from peer: Peer, upTo sequence: Int64) throws {
-        try PeerTable.noteRead(db, peer: peer.id, zone: row(db), upTo: sequence)
+        let row = try row(db)
+        try PeerTable.noteRead(db, peer: peer.id, zone: row, upTo: sequence)
+        // A session that was cut has told the number of what it did not send.
+        guard try received(db, from: peer)?.sequence ?? 0 <= sequence else { return }
+        try AwaitedCopy.noteWhole(db, from: peer, zone: row)
     }
 
     /// The files that live records of the zone refer to. Reads every reference.

@@ -32,6 +32,8 @@ public struct StoreStatus: Sendable, Equatable {
     public let unsyncedCount: Int
     /// What waits for a person, because it would take away much at once; the oldest first.
     public let alarms: [FuseAlarm]
+    /// The name of the machine for whose default zone this store gave up its own, until all that it had has come; nil otherwise.
+    public let awaitedCopy: String?
     /// Whether sync is switched on.
     public let isSyncOn: Bool
     /// The machines that this one is paired with, and how it stands with each.
@@ -61,6 +63,7 @@ public struct StoreStatus: Sendable, Equatable {
         unsynced = try UnsyncedRecords.all(db, limit: Self.maximumUnsyncedListed, in: store.tables)
         unsyncedCount = try UnsyncedRecords.count(db)
         alarms = try store.fuse.alarms(db)
+        awaitedCopy = try AwaitedCopy.machine(db)
         isSyncOn = try SyncSettings(db).isSyncOn
         zones = try Zones.all(db)
         peers = try PeerTable.all(db)

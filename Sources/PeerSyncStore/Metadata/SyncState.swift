@@ -34,7 +34,7 @@ struct SyncState {
     static let schemaVersion = SyncState(name: "schemaVersion")
     /// The version of SQLite that opened the store last, such as `3.45.1`.
     static let sqliteVersion = SyncState(name: "sqliteVersion")
-    /// The number of the peer for whose default zone the store gave up its own, until the two are in sync.
+    /// The number of the peer for whose default zone the store gave up its own; see ``AwaitedCopy``.
     static let awaitsDefault = SyncState(name: "awaitsDefault")
     /// The fields that the capture triggers of a type cover, in order.
     static func captured(_ type: String) -> SyncState { SyncState(name: "captured:\(type)") }

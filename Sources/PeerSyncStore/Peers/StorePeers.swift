@@ -211,9 +211,7 @@ public struct StorePeers: Sendable {
                     INSERT INTO grdb_sync_peerZone (peer, zone, lastSync) VALUES (?, ?, ?)
                     ON CONFLICT (peer, zone) DO UPDATE SET lastSync = excluded.lastSync
                     """, arguments: [peer.id, exchange.zoneID, time])
-            if exchange.zoneID == Zones.defaultID, try SyncState.integer(db, .awaitsDefault) == peer.id {
-                try SyncState.remove(db, .awaitsDefault)
-            }
+            try AwaitedCopy.noteWhole(db, from: peer, zone: exchange.zoneID)
         }
         try await store.upkeep.purgeIfDue()
     }

@@ -92,12 +92,6 @@ extension StoreZones {
         return Int(count)
     }
 
-    /// The name of the machine for whose default zone this store gave up its own, until a session has found the two in sync. Nil otherwise.
-    public func awaited(_ db: Database) throws -> String? {
-        guard let peer = try SyncState.integer(db, .awaitsDefault) else { return nil }
-        return try String.fetchOne(db, sql: "SELECT name FROM grdb_sync_peer WHERE id = ?", arguments: [peer])
-    }
-
     /// The records of a zone that are targets of records in other zones.
     private func namesReferredTo(fromOutside zone: Zone, _ db: Database) throws -> [RecordName] {
         var names: Set<RecordName> = []
@@ -123,7 +117,7 @@ extension StoreZones {
     /// Gives a zone that nobody shares any more back to this store alone, so that it can take the identity of another
     /// zone.
     package func reclaim(_ db: Database, _ zone: Zone) throws {
-        try SyncState.remove(db, .awaitsDefault)
+        try AwaitedCopy.end(db)
         try db.execute(
             sql: "UPDATE grdb_sync_recordZone SET isShared = 0, owner = ? WHERE id = ?",
             arguments: [store.replica.description, zone.row])

@@ -99,6 +99,11 @@ extension Pages {
         if StoreClock.isTooFarAhead(status.clockAhead) {
             return "The clock of this machine was wrong: it wrote into the future. Look for faults below."
         }
+        if let machine = status.awaitedCopy {
+            return
+                "The scorebook of \(machine) took the place of the one here, and may not have come whole. Whatever is missing comes when "
+                + "the two sync."
+        }
         guard !machineTools.machines.isSyncing,
             try await scorebook.records.pairing.listeningPorts().isEmpty
         else { return nil }

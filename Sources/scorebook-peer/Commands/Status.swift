@@ -58,7 +58,8 @@ struct Status: StoreCommand {
                     peers: peers, assets: assets, zones: status.zones.map(ZoneFigures.init),
                     refused: status.refused.map(RefusedFigures.init),
                     unsynced: status.unsynced.map(UnsyncedFigures.init),
-                    alarms: status.alarms.map(AlarmFigures.init), sync: status.isSyncOn,
+                    alarms: status.alarms.map(AlarmFigures.init), awaitedCopy: status.awaitedCopy,
+                    sync: status.isSyncOn,
                     mailboxes: mailboxes.map(MailboxFigures.init)))
         } else {
             try await StatusText(
@@ -180,6 +181,7 @@ struct Status: StoreCommand {
         let refused: [RefusedFigures]
         let unsynced: [UnsyncedFigures]
         let alarms: [AlarmFigures]
+        @OrNull var awaitedCopy: String?
         let sync: Bool
         let mailboxes: [MailboxFigures]
     }

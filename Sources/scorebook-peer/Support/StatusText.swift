@@ -17,7 +17,7 @@ struct StatusText {
         var rows = isVerbose ? counts : try await words()
         rows.append(["pending", pending])
         rows += obstacles
-        rows += try await awaited()
+        rows += copy
         if StoreClock.isTooFarAhead(status.clockAhead) {
             let ahead = Duration.milliseconds(status.clockAhead).formatted(
                 .time(pattern: .hourMinuteSecond).locale(.ofSentences))
@@ -115,10 +115,8 @@ struct StatusText {
     }
 
     /// One line if this scorebook was given up for another one, and that has not come whole.
-    private func awaited() async throws -> [[String]] {
-        let records = store.scorebook.records
-        let machine = try await records.database.read { try records.zones.awaited($0) }
-        guard let machine else { return [] }
+    private var copy: [[String]] {
+        guard let machine = status.awaitedCopy else { return [] }
         let way = Hint.filled("`scorebook-peer connect HOST --once` goes on", ["HOST": machine])
         let what = "that of \(machine) took the place of this scorebook, and may not have come whole"
         return [["copy", "\(what); \(way)"]]
