@@ -124,23 +124,7 @@ struct Import: ZonedCommand {
         let stillDeleted: Int
         let joined: Int
         let leftOut: Int
-        let pictures: PictureCopies?
-
-        enum CodingKeys: String, CodingKey {
-            case format, types, restored, stillDeleted, joined, leftOut, pictures
-        }
-
-        /// Writes null for missing values, so that every object has the same keys.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(format, forKey: .format)
-            try container.encode(types, forKey: .types)
-            try container.encode(restored, forKey: .restored)
-            try container.encode(stillDeleted, forKey: .stillDeleted)
-            try container.encode(joined, forKey: .joined)
-            try container.encode(leftOut, forKey: .leftOut)
-            try container.encode(pictures, forKey: .pictures)
-        }
+        @OrNull var pictures: PictureCopies?
     }
 }
 
@@ -246,18 +230,8 @@ struct Export: ZonedCommand {
 
     private struct Figures: Encodable {
         let records: Int
-        let pictures: PictureCopies?
+        @OrNull var pictures: PictureCopies?
         let zonesLeftOut: [String]
-
-        enum CodingKeys: String, CodingKey { case records, pictures, zonesLeftOut }
-
-        /// Writes null for missing values, so that every object has the same keys.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(records, forKey: .records)
-            try container.encode(pictures, forKey: .pictures)
-            try container.encode(zonesLeftOut, forKey: .zonesLeftOut)
-        }
     }
 }
 

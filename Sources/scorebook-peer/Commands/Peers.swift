@@ -193,17 +193,17 @@ extension OpenStore {
 struct PeerFigures: Encodable {
     let name: String
     let key: String
-    let address: String?
+    @OrNull var address: String?
     let connected: Bool
     let pairedAt: String
     /// What the machine is called that introduced this one; nil if the two were paired.
-    let introducedBy: String?
-    let lastSeen: String?
-    let lastSync: String?
+    @OrNull var introducedBy: String?
+    @OrNull var lastSeen: String?
+    @OrNull var lastSync: String?
     /// When it was last heard of through a mailbox; nil for never.
-    let lastHeard: String?
-    let lastError: String?
-    let lastErrorCode: String?
+    @OrNull var lastHeard: String?
+    @OrNull var lastError: String?
+    @OrNull var lastErrorCode: String?
     /// Whether it waits for what it is behind: ``/PeerSyncStore/Peer/awaitsChanges``.
     let awaitsChanges: Bool
     let behind: Int
@@ -270,30 +270,5 @@ struct PeerFigures: Encodable {
             lastSync.map(time.text) ?? "never",
             awaitsChanges ? behind.grouped : "-", address ?? "-",
         ]
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case name, key, address, connected, pairedAt, introducedBy, lastSeen, lastSync, lastHeard, lastError,
-            lastErrorCode, awaitsChanges, behind,
-            zones
-    }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
-        try container.encode(key, forKey: .key)
-        try container.encode(address, forKey: .address)
-        try container.encode(connected, forKey: .connected)
-        try container.encode(pairedAt, forKey: .pairedAt)
-        try container.encode(introducedBy, forKey: .introducedBy)
-        try container.encode(lastSeen, forKey: .lastSeen)
-        try container.encode(lastSync, forKey: .lastSync)
-        try container.encode(lastHeard, forKey: .lastHeard)
-        try container.encode(lastError, forKey: .lastError)
-        try container.encode(lastErrorCode, forKey: .lastErrorCode)
-        try container.encode(awaitsChanges, forKey: .awaitsChanges)
-        try container.encode(behind, forKey: .behind)
-        try container.encode(zones, forKey: .zones)
     }
 }

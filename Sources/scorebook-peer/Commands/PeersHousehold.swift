@@ -84,8 +84,8 @@ extension Peers {
 struct MemberFigures: Encodable {
     let name: String
     let key: String
-    let introducedBy: String?
-    let introducedAt: String?
+    @OrNull var introducedBy: String?
+    @OrNull var introducedAt: String?
     let mayOnlyRead: Bool
     /// `own`, `peer` or `forgotten`.
     let relation: String
@@ -121,20 +121,5 @@ struct MemberFigures: Encodable {
             ]
         }
         Terminal.write(aligned([header] + rows))
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case name, key, introducedBy, introducedAt, mayOnlyRead, relation
-    }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
-        try container.encode(key, forKey: .key)
-        try container.encode(introducedBy, forKey: .introducedBy)
-        try container.encode(introducedAt, forKey: .introducedAt)
-        try container.encode(mayOnlyRead, forKey: .mayOnlyRead)
-        try container.encode(relation, forKey: .relation)
     }
 }

@@ -82,23 +82,13 @@ struct RecordCommand: AsyncParsableCommand {
 
         private struct Line: Encodable {
             let recordName: String
-            let waitsFor: String?
+            @OrNull var waitsFor: String?
             let zone: String
 
             init(_ entry: RecordListEntry) {
                 recordName = entry.name
                 zone = entry.zone
                 waitsFor = entry.waitsFor?.text
-            }
-
-            enum CodingKeys: String, CodingKey { case recordName, waitsFor, zone }
-
-            /// Writes null for missing values, so that every object has the same keys.
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try container.encode(recordName, forKey: .recordName)
-                try container.encode(waitsFor, forKey: .waitsFor)
-                try container.encode(zone, forKey: .zone)
             }
         }
     }
@@ -241,7 +231,7 @@ private struct StateFigures: Encodable {
     let zone: String
     let deleted: Bool
     let hidden: Bool
-    let deletion: String?
+    @OrNull var deletion: String?
     let fields: [String: Field]
 
     init(_ state: RecordState, isHidden: Bool, zone: String) {
@@ -254,19 +244,6 @@ private struct StateFigures: Encodable {
             uniqueKeysWithValues: state.fields.map {
                 ($0.name, Field(value: Value($0.value), stamp: $0.stamp.description))
             })
-    }
-
-    enum CodingKeys: String, CodingKey { case recordName, zone, deleted, hidden, deletion, fields }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(recordName, forKey: .recordName)
-        try container.encode(zone, forKey: .zone)
-        try container.encode(deleted, forKey: .deleted)
-        try container.encode(hidden, forKey: .hidden)
-        try container.encode(deletion, forKey: .deletion)
-        try container.encode(fields, forKey: .fields)
     }
 
     /// Returns a value as people read it.

@@ -92,17 +92,8 @@ struct Reset: SyncingCommand {
     }
 
     private struct Figures: Encodable {
-        let backup: String?
+        @OrNull var backup: String?
         let sync: SyncFigures
-
-        enum CodingKeys: String, CodingKey { case backup, sync }
-
-        /// Writes null for missing values, so that every object has the same keys.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(backup, forKey: .backup)
-            try container.encode(sync, forKey: .sync)
-        }
     }
 
     private func confirm(_ zone: Zone, _ machine: NamedMachine) async throws {

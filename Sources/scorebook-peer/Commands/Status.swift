@@ -134,7 +134,7 @@ struct Status: StoreCommand {
         let digest: String
         let findings: [Finding]
         let zones: [Digests]
-        let assets: PictureCheck?
+        @OrNull var assets: PictureCheck?
 
         init(_ check: StoreCheck, isRepaired: Bool, _ pictures: PictureCheck?) {
             sound = check.isSound
@@ -146,22 +146,6 @@ struct Status: StoreCommand {
                 Digests(zone: $0.zone, keptDigest: $0.kept.hex, digest: $0.found.hex)
             }
             assets = pictures
-        }
-
-        enum CodingKeys: String, CodingKey {
-            case sound, repaired, keptDigest, digest, findings, zones, assets
-        }
-
-        /// Writes null for missing values, so that every object has the same keys.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(sound, forKey: .sound)
-            try container.encode(repaired, forKey: .repaired)
-            try container.encode(keptDigest, forKey: .keptDigest)
-            try container.encode(digest, forKey: .digest)
-            try container.encode(findings, forKey: .findings)
-            try container.encode(zones, forKey: .zones)
-            try container.encode(assets, forKey: .assets)
         }
     }
 

@@ -138,7 +138,7 @@ struct AlarmFigures: Encodable {
     /// What names it to `sync allow` and `sync refuse`.
     let number: String
     /// The name of the machine; null for programs on this one.
-    let machine: String?
+    @OrNull var machine: String?
     let zone: String
     let since: String
     let deleted: Int
@@ -155,21 +155,5 @@ struct AlarmFigures: Encodable {
         records = alarm.records.map {
             Record(recordName: $0.name.description, action: $0.isDeleted ? "delete" : "overwrite")
         }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case number, machine, zone, since, deleted, overwritten, records
-    }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(number, forKey: .number)
-        try container.encode(machine, forKey: .machine)
-        try container.encode(zone, forKey: .zone)
-        try container.encode(since, forKey: .since)
-        try container.encode(deleted, forKey: .deleted)
-        try container.encode(overwritten, forKey: .overwritten)
-        try container.encode(records, forKey: .records)
     }
 }

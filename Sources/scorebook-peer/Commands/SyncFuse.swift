@@ -58,21 +58,12 @@ extension SyncCommand {
         }
 
         private struct Figures: Encodable {
-            let share: Double?
-            let records: Int?
+            @OrNull var share: Double?
+            @OrNull var records: Int?
 
             init(_ setting: FuseSetting?) {
                 share = setting?.share
                 records = setting?.records
-            }
-
-            private enum CodingKeys: String, CodingKey { case share, records }
-
-            /// Writes null for missing values, so that every object has the same keys.
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try container.encode(share, forKey: .share)
-                try container.encode(records, forKey: .records)
             }
         }
     }

@@ -6,32 +6,18 @@ struct MailboxFigures: Encodable {
     struct Machine: Encodable {
         let name: String
         let lastHeard: String
-        let problem: String?
-        let problemCode: String?
+        @OrNull var problem: String?
+        @OrNull var problemCode: String?
         let furtherRefused: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case name, lastHeard, problem, problemCode, furtherRefused
-        }
-
-        /// Writes null for missing values, so that every object has the same keys.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(name, forKey: .name)
-            try container.encode(lastHeard, forKey: .lastHeard)
-            try container.encode(problem, forKey: .problem)
-            try container.encode(problemCode, forKey: .problemCode)
-            try container.encode(furtherRefused, forKey: .furtherRefused)
-        }
     }
 
     let name: String
     let kind: String
     let place: String
     let addedAt: String
-    let lastSync: String?
-    let lastError: String?
-    let lastErrorCode: String?
+    @OrNull var lastSync: String?
+    @OrNull var lastError: String?
+    @OrNull var lastErrorCode: String?
     let machines: [Machine]
 
     init(_ entry: MailboxEntry) {
@@ -47,23 +33,6 @@ struct MailboxFigures: Encodable {
                 name: $0.name, lastHeard: $0.lastHeard, problem: $0.problem, problemCode: $0.problemCode,
                 furtherRefused: $0.furtherRefused)
         }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case name, kind, place, addedAt, lastSync, lastError, lastErrorCode, machines
-    }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
-        try container.encode(kind, forKey: .kind)
-        try container.encode(place, forKey: .place)
-        try container.encode(addedAt, forKey: .addedAt)
-        try container.encode(lastSync, forKey: .lastSync)
-        try container.encode(lastError, forKey: .lastError)
-        try container.encode(lastErrorCode, forKey: .lastErrorCode)
-        try container.encode(machines, forKey: .machines)
     }
 }
 

@@ -162,7 +162,7 @@ extension DeletionSummary {
 struct StepFigures: Encodable {
     let recordName: String
     let action: String
-    let field: String?
+    @OrNull var field: String?
 
     init(recordName: String, action: String, field: String?) {
         self.recordName = recordName
@@ -172,15 +172,5 @@ struct StepFigures: Encodable {
 
     init(_ step: DeletionStep) {
         self.init(recordName: step.name.description, action: step.action.rawValue, field: step.field)
-    }
-
-    enum CodingKeys: String, CodingKey { case recordName, action, field }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(recordName, forKey: .recordName)
-        try container.encode(action, forKey: .action)
-        try container.encode(field, forKey: .field)
     }
 }

@@ -1,7 +1,9 @@
-/// A value of JSON that is null when there is none: so every object has the same keys, which the compiler's own encoding leaves out.
+/// A property that is null in JSON when it has no value. Without this the encoding leaves its key out, and objects of a list have
+/// different keys.
 @propertyWrapper
 struct OrNull<Value: Encodable>: Encodable {
-    let wrappedValue: Value?
+    // Not `Value?`, which begins with nil: then an initializer of the type that has the property takes an OrNull.
+    var wrappedValue: Optional<Value>
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

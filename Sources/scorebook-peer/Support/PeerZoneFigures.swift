@@ -5,11 +5,11 @@ struct PeerZoneFigures: Encodable {
     let zone: String
     let rights: String
     /// What this machine may do there at the peer; nil if that one never said.
-    let ownRights: String?
+    @OrNull var ownRights: String?
     /// What keeps this machine's changes from the peer; nil if nothing does.
-    let obstacle: String?
+    @OrNull var obstacle: String?
     let behind: Int
-    let lastSync: String?
+    @OrNull var lastSync: String?
 
     init(_ status: PeerZoneStatus) {
         zone = status.zone
@@ -18,19 +18,6 @@ struct PeerZoneFigures: Encodable {
         obstacle = status.obstacle?.description
         behind = status.pending
         lastSync = status.lastSync
-    }
-
-    enum CodingKeys: String, CodingKey { case zone, rights, ownRights, obstacle, behind, lastSync }
-
-    /// Writes null for missing values, so that every object has the same keys.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(zone, forKey: .zone)
-        try container.encode(rights, forKey: .rights)
-        try container.encode(ownRights, forKey: .ownRights)
-        try container.encode(obstacle, forKey: .obstacle)
-        try container.encode(behind, forKey: .behind)
-        try container.encode(lastSync, forKey: .lastSync)
     }
 }
 

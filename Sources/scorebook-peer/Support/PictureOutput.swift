@@ -45,17 +45,7 @@ struct PictureCheck: Encodable {
         /// The records that have the picture; none if no record needs the file any more.
         let records: [RecordName]
         /// The name of the picture; nil if no record has it.
-        let name: String?
-
-        enum CodingKeys: String, CodingKey { case hash, records, name }
-
-        /// Writes null for missing values, so that every object has the same keys.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(hash, forKey: .hash)
-            try container.encode(records, forKey: .records)
-            try container.encode(name, forKey: .name)
-        }
+        @OrNull var name: String?
     }
 
     let checked: Int
