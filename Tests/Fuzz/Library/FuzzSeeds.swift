@@ -36,9 +36,10 @@ package enum FuzzSeeds {
     /// to one mode only.
     package static func seeds(of entry: FuzzEntry) throws -> [[UInt8]] {
         let isOneEnough = entry == .handshake || entry == .session
-        let seeds = try (own + vectors()).enumerated().flatMap { number, string in
-            (0..<entry.modes).filter { !isOneEnough || $0 == number % entry.modes }.map { mode in
-                [UInt8(mode)] + prefix(entry, mode) + string
+        var seeds: [[UInt8]] = []
+        for (number, string) in try (own + vectors()).enumerated() {
+            for mode in 0..<entry.modes where !isOneEnough || mode == number % entry.modes {
+                seeds.append([UInt8(mode)] + prefix(entry, mode) + string)
             }
         }
         let found = try found().filter { $0.entry == entry }.map(\.bytes)

@@ -203,7 +203,8 @@ struct OperationTests {
         #expect(try await scorebook.persons().map(\.person.name).first == "Ada Lovelace")
         let all = try await scorebook.matches()
         #expect(all.count == 12)
-        #expect(all.map { $0.date ?? "" } == all.map { $0.date ?? "" }.sorted(by: >))
+        let dates = all.map { $0.date ?? "" }
+        #expect(dates == dates.sorted(by: >))
         #expect(try await scorebook.matches(MatchFilter(game: "low tide")).count == 3)
         #expect(try await scorebook.matches(MatchFilter(person: "cher")).count == 2)
         #expect(try await scorebook.matches(MatchFilter(limit: 2)) == Array(all.prefix(2)))

@@ -299,8 +299,14 @@ extension VectorFile {
     }
 
     private static func asset(size: [UInt8] = [1], type: String, name: String) -> [UInt8] {
-        [0x07] + zeros.prefix(32) + size + [UInt8(type.utf8.count)] + Array(type.utf8)
-            + [UInt8(name.utf8.count)] + Array(name.utf8)
+        var bytes: [UInt8] = [0x07]
+        bytes += zeros.prefix(32)
+        bytes += size
+        for text in [type, name] {
+            bytes.append(UInt8(text.utf8.count))
+            bytes += text.utf8
+        }
+        return bytes
     }
 
     // MARK: Order
