@@ -17,7 +17,7 @@ struct Fuse {
     /// - Parameter peer: the source; ``FuseTables/here`` for programs on this machine.
     /// - Returns: nil if the fuse is off and nothing waits.
     init?(_ db: Database, _ store: RecordStore, zone: Int64, peer: Int64, _ shapes: ShapeTable) throws {
-        setting = try SyncState.text(db, .fuse).flatMap(FuseSetting.init)
+        setting = try store.fuse.setting(db)
         isAnyWithheld = try WithheldRecords.isAny(db)
         guard setting != nil || isAnyWithheld else { return nil }
         self.db = db
