@@ -1,6 +1,9 @@
 """Who is here, what waits and why, and what is done about it, on the page."""
 
+import contextlib
+import json
 import re
+import sqlite3
 import tempfile
 import unittest
 
@@ -27,6 +30,28 @@ class MachineTests(BrowserCase):
         self.listen(study, "--connect", kitchen.place)
         expect(page.locator("#machines li")).to_contain_text("Connected, and in sync since")
         expect(page.locator("#machines li")).not_to_contain_text("waits")
+
+    def test_a_copy_that_may_not_have_come_whole(self):
+        kitchen, study = self.household()
+        kitchen.stop()
+        study.stop()
+        # As a reset does whose connection is cut half-way.
+        with contextlib.closing(sqlite3.connect(study.store / "scorebook.sqlite")) as database, database:
+            database.execute("INSERT INTO grdb_sync_syncState SELECT 'awaitsDefault', id FROM grdb_sync_peer")
+        self.listen(study, "--connect", kitchen.place)
+        page = self.machines(study)
+        warning = page.locator("#machines .warning")
+        expect(warning).to_contain_text("The scorebook of kitchen took the place of the one here, and may not have come whole.")
+        self.check_accessibility(page)
+        self.assertEqual(json.loads(study.run("status", "--json"))["awaitedCopy"], "kitchen")
+        page.context.close()
+        study.stop()
+        self.listen(kitchen)
+        self.listen(study, "--connect", kitchen.place)
+        page = self.machines(study)
+        expect(page.locator("#machines li")).to_contain_text("Connected, and in sync since")
+        expect(page.locator("#machines .warning")).to_have_count(0)
+        self.assertIsNone(json.loads(study.run("status", "--json"))["awaitedCopy"])
 
     def test_a_picture_shows_as_soon_as_it_has_come(self):
         kitchen, study = self.household()
